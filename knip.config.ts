@@ -29,6 +29,10 @@ const config: KnipConfig = {
     'templates/mesh/*.ts',
     // Child processes of the benchmarks.
     'bench/peers/{echo-server,sqs-engine}.ts',
+    'bench/lambda/stubs/*.ts',
+    // The functions that `npm run bench -- lambda` compares.
+    'bench/lambda/bootstrap.cjs',
+    'bench/lambda/peers/*-handler.ts',
     // Handlers and functions that tests load by path.
     'test/*/handlers/*.ts',
     'test/local/functions/programs/*.ts',
@@ -41,7 +45,10 @@ const config: KnipConfig = {
     'test/local/{emulator-process,engines-process,function-pool-process}.ts',
     'test/sidecar/{echo-runtime,freeze-at,hold-sqs}.ts',
   ],
-  project: ['{bench,bin,examples,functions,infra,lib,runtimes,templates,test,tools}/**/*.{js,ts}', '*.ts'],
+  project: [
+    '{bench,bin,examples,functions,infra,lib,runtimes,templates,test,tools}/**/*.{cjs,js,ts}',
+    '*.ts',
+  ],
   vitest: { config: ['vitest.config.ts', 'vitest.stryker.config.ts'] },
   ignoreDependencies: [
     // Provides the `cdk` command.

@@ -12,6 +12,14 @@ export async function startChild(
   return { child, firstMessage };
 }
 
+/** The child's answer to a question. */
+export async function ask(child: ChildProcess, question: string): Promise<unknown> {
+  const answer = once(child, 'message');
+  child.send(question);
+  const [message] = await answer;
+  return message;
+}
+
 export async function stopChild(child: ChildProcess): Promise<void> {
   const exited = once(child, 'exit');
   child.kill('SIGKILL');

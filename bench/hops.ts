@@ -1,5 +1,4 @@
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import {
   CreateQueueCommand,
   PurgeQueueCommand,
@@ -12,7 +11,7 @@ import { consumeQueue } from '../lib/app/delivery/consume-queue.ts';
 import { defined } from '../lib/core/text/defined.ts';
 import type { Progress } from '../lib/ports/reports.ts';
 import type { Transport } from '../lib/ports/transport.ts';
-import { startChild, stopChild } from './child.ts';
+import { ask, startChild, stopChild } from './child.ts';
 import { runContest } from './measure.ts';
 import { envelopeOf, PAYLOADS } from './payloads.ts';
 import { consumerPeer } from './peers/sqs-consumer-peer.ts';
@@ -33,8 +32,8 @@ export async function benchHops(): Promise<readonly Row[]> {
   const queues = { from, to };
   const rows: Row[] = [];
   for (const [mode, goal] of [
-    ['single', 4],
-    ['batch', 1.7],
+    ['single', 5],
+    ['batch', 2],
   ] as const) {
     const { name, subjectUs, peerUs, ratio } = await runContest({
       name: mode === 'single' ? 'one send per message' : 'its batch mode',
@@ -126,10 +125,7 @@ function moveWithPeer(client: SQSClient, { from, to }: Queues, mode: 'single' | 
 }
 
 async function requestsSoFar(engine: ChildProcess): Promise<Readonly<Record<string, number>>> {
-  const answer = once(engine, 'message');
-  engine.send('counts');
-  const [counts] = await answer;
-  return counts as Record<string, number>;
+  return (await ask(engine, 'counts')) as Record<string, number>;
 }
 
 function describe(requests: Readonly<Record<string, number>>): string {

@@ -4,6 +4,9 @@ export interface Row extends Partial<ContestResult> {
   readonly group: string;
   readonly name: string;
   readonly ratio: number;
+  /** Megabytes, if memory is compared instead of time. */
+  readonly subjectMb?: number;
+  readonly peerMb?: number;
   /** The goal: at most or at least this value. */
   readonly atMost?: number;
   readonly atLeast?: number;
@@ -16,23 +19,41 @@ export function isMet({ ratio, atMost, atLeast }: Row): boolean | undefined {
   return atLeast === undefined ? undefined : ratio >= atLeast;
 }
 
+const HEAD = ['what', 'case', 'ours', 'peer', 'figure', 'goal', ''];
+
 export function tableOf(rows: readonly Row[]): string {
-  const cells = rows.map((row) => [
+  const cells = rows.map(cellsOf);
+  const widths = HEAD.map((title, column) =>
+    Math.max(title.length, ...cells.map((row) => row[column]?.length ?? 0)),
+  );
+  return [HEAD, ...cells]
+    .map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
+    .join('\n');
+}
+
+/** The table as docs/performance.md shows it. */
+export function markdownOf(rows: readonly Row[]): string {
+  return [HEAD, HEAD.map(() => '---'), ...rows.map(cellsOf)]
+    .map((row) => `| ${row.join(' | ')} |`)
+    .join('\n');
+}
+
+function cellsOf(row: Row): readonly string[] {
+  return [
     row.group,
     row.name,
-    row.subjectUs === undefined ? '' : `${row.subjectUs.toFixed(1)} us`,
-    row.peerUs === undefined ? '' : `${row.peerUs.toFixed(1)} us`,
+    figureOf(row.subjectUs, row.subjectMb),
+    figureOf(row.peerUs, row.peerMb),
     row.unit === undefined ? `${row.ratio.toFixed(2)}x` : `${row.ratio.toFixed(2)} ${row.unit}`,
     goalOf(row),
     { true: 'met', false: 'MISSED', undefined: '' }[String(isMet(row))] ?? '',
-  ]);
-  const head = ['what', 'case', 'ours', 'peer', 'figure', 'goal', ''];
-  const widths = head.map((title, column) =>
-    Math.max(title.length, ...cells.map((row) => row[column]?.length ?? 0)),
-  );
-  return [head, ...cells]
-    .map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
-    .join('\n');
+  ];
+}
+
+function figureOf(us: number | undefined, mb: number | undefined): string {
+  if (mb !== undefined) return `${mb.toFixed(1)} MB`;
+  if (us === undefined) return '';
+  return us < 10_000 ? `${us.toFixed(1)} us` : `${(us / 1000).toFixed(1)} ms`;
 }
 
 function goalOf({ atMost, atLeast }: Row): string {

@@ -20,8 +20,8 @@ export async function benchSocket(): Promise<readonly Row[]> {
   const { child } = await startChild('peers/echo-server.ts', 'frames', path);
   const rows: Row[] = [];
   const cases = [
-    { kind: 'text', bytes: 1024, units: 1500, goal: 1.6 },
-    { kind: 'text', bytes: 65_536, units: 200, goal: 1.8 },
+    { kind: 'text', bytes: 1024, units: 1500, goal: 1.5 },
+    { kind: 'text', bytes: 65_536, units: 200, goal: 1.7 },
     { kind: 'records', bytes: 1024, units: 1500 },
     { kind: 'records', bytes: 65_536, units: 200 },
   ] as const;

@@ -225,7 +225,7 @@ export const ROOMS: readonly Room[] = [
     rooms: [CORE, CONFIG, `${ASSEMBLY}/mesh`],
     packages: ['aws-cdk-lib', 'constructs', 'node:*'],
   },
-  { room: 'bench', rooms: ['lib', 'functions', 'runtimes'], packages: ['*', 'node:*'] },
+  { room: 'bench', rooms: ['lib', 'functions', 'runtimes', 'infra'], packages: ['*', 'node:*'] },
   { room: 'runtimes', rooms: [HANDLER], packages: ['node:*'] },
   // Users copy these, so they use nothing of ours.
   { room: 'examples', rooms: [], packages: ['node:*'] },

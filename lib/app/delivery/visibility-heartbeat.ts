@@ -14,6 +14,9 @@ const EXTEND_AT_START_AFTER = 1 / 4;
 /** … and after an extension failed. */
 const RETRY_EXTEND_AFTER = 1 / 8;
 
+/** Without a reason, each delivery would create an exception with a stack trace. */
+const STOPPED = 'stopped';
+
 export function startVisibilityHeartbeat(
   delivery: Delivery,
   transport: Transport,
@@ -38,7 +41,7 @@ export function startVisibilityHeartbeat(
   })();
   return {
     stop: async () => {
-      ending.abort();
+      ending.abort(STOPPED);
       await waiting;
       if (clock.now() - hiddenSince > visibilityMs * EXTEND_AT_START_AFTER) await extend();
     },

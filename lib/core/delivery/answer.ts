@@ -2,7 +2,7 @@ import { nameProblem } from '../envelope/decode-parts.ts';
 import { type Fault, faultOf } from '../envelope/fault.ts';
 import { defined } from '../text/defined.ts';
 import { type Fields, isFields } from '../text/fields.ts';
-import { describeJsonError, type Json, type JsonText, readJson } from '../text/json-text.ts';
+import { describeJsonError, type Json, type JsonText, objectText, readJson } from '../text/json-text.ts';
 
 /** One value that the runtime returned. It is sent to the next actor. */
 export interface Frame {
@@ -34,12 +34,19 @@ export type FanOut = 'array' | 'never';
 
 /** Reads an answer from the socket. Values and errors have no separate channel: an error is recognized by its shape. */
 export function answerFromSocket(text: string, fanOut: FanOut): Answer {
+  const value = mayContainError(text) ? undefined : objectText(text);
+  if (value !== undefined) return { kind: 'frames', frames: [{ payload: value }] };
   const json = readJson(text);
   if (json.kind === 'invalid') return unreadable(text, json.at);
   const object = json.kind === 'object' && mayBeError(json.members) ? parsedFields(json.text) : undefined;
   return object !== undefined && isErrorObject(object)
     ? { kind: 'fault', fault: faultFromErrorObject(object) }
     : answerFromValue(json, fanOut);
+}
+
+/** Whether an object may have the key `error`, possibly written with escapes. */
+function mayContainError(text: string): boolean {
+  return text.includes('"error"') || text.includes('\\u');
 }
 
 /** A check without parsing: most answers are values, and they may be long. */

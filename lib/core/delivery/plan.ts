@@ -1,6 +1,5 @@
 import { encode } from '../envelope/encode.ts';
 import type { Envelope } from '../envelope/envelope.ts';
-import { defined } from '../text/defined.ts';
 
 /**
  * What to do with a delivery: make the sends, then ack or release it, then report the facts. If a send is refused, the
@@ -89,12 +88,8 @@ export function dispatchOf(to: string, type: DispatchType, envelope: Envelope, d
 /** Acknowledges the delivery after the sends were accepted. Adds a `sent` fact for each of them. */
 export function ackAfter(dispatches: readonly Dispatch[], facts: readonly Fact[], otherwise?: Plan): Plan {
   const sent = dispatches.map(({ to, type }): Fact => ({ fact: 'sent', to, type }));
-  return {
-    dispatches,
-    settle: 'ack',
-    facts: [...facts, ...sent],
-    ...defined({ otherwise }),
-  };
+  const plan: Plan = { dispatches, settle: 'ack', facts: [...facts, ...sent] };
+  return otherwise === undefined ? plan : { ...plan, otherwise };
 }
 
 /** Sends nothing and does not acknowledge: the broker delivers the message again, and finally dead-letters it. */

@@ -3,7 +3,13 @@ import { describeValue, excerpt } from '../text/describe-value.ts';
 import type { Fields } from '../text/fields.ts';
 import { type JsonText, shallowValueFromJson } from '../text/json-text.ts';
 import { instantMs, TIMESTAMP_RULE, toUtcText } from '../text/timestamp.ts';
-import { ACTOR_NAME_RULE, isActorName, isReservedName, RESERVED_NAME_RULE } from './actor-name.ts';
+import {
+  ACTOR_NAME_RULE,
+  isActorName,
+  isReservedName,
+  isRoutableName,
+  RESERVED_NAME_RULE,
+} from './actor-name.ts';
 import { type Route, reasonFromText, type Status } from './envelope.ts';
 
 /** Reads the two parts of an envelope that the sidecar parses completely: route and status. */
@@ -28,20 +34,24 @@ export function readRoute(text: JsonText | undefined): Route | string {
   if (text === undefined) return 'route is missing';
   const fields = readFields('route', text);
   if (typeof fields === 'string') return fields;
-  const { actors, current, ...rest } = fields;
-  const isNewShape = 'prev' in rest && 'curr' in rest && 'next' in rest;
-  const split = isNewShape || actors === undefined ? rest : splitActors(actors, current);
+  const split = 'actors' in fields || 'current' in fields ? splitActors(fields) : fields;
   if (typeof split === 'string') return split;
   const { curr } = split;
   const prev = split['prev'] === null ? [] : split['prev'];
   const next = split['next'] === null ? [] : split['next'];
   const problem =
     namesProblem('route.prev', prev) ?? currentProblem(curr) ?? namesProblem('route.next', next);
-  return problem ?? { ...rest, prev: prev as string[], curr: curr as string, next: next as string[] };
+  if (problem !== undefined) return problem;
+  const route = split as unknown as Route;
+  return prev === route.prev && next === route.next
+    ? route
+    : { ...route, prev: prev as string[], next: next as string[] };
 }
 
 /** Converts the older route shape: a list of all actors, and the index of the current one. */
-function splitActors(actors: unknown, current: unknown): Fields | string {
+function splitActors({ actors, current, ...rest }: Fields): Fields | string {
+  const isNewShape = 'prev' in rest && 'curr' in rest && 'next' in rest;
+  if (isNewShape || actors === undefined) return rest;
   const problem = namesProblem('route.actors', actors);
   if (problem !== undefined) return problem;
   const names = actors as readonly string[];
@@ -49,17 +59,14 @@ function splitActors(actors: unknown, current: unknown): Fields | string {
     return `route.current is ${describeValue(current)}; expected a whole number from 0 to ${names.length}`;
   }
   const at = current as number;
-  return { prev: names.slice(0, at), curr: names[at] ?? '', next: names.slice(at + 1) };
+  return { ...rest, prev: names.slice(0, at), curr: names[at] ?? '', next: names.slice(at + 1) };
 }
 
 function namesProblem(place: string, names: unknown): string | undefined {
   if (names === undefined) return `${place} is missing`;
   if (!Array.isArray(names)) return `${place} is ${describeValue(names)}; expected an array of actor names`;
-  for (const [index, name] of names.entries()) {
-    const problem = nameProblem(`${place}[${index}]`, name);
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
+  const wrong = names.findIndex((name) => !isRoutableName(name));
+  return wrong < 0 ? undefined : nameProblem(`${place}[${wrong}]`, names[wrong]);
 }
 
 function currentProblem(curr: unknown): string | undefined {
@@ -75,6 +82,8 @@ export function nameProblem(place: string, name: unknown): string | undefined {
     : undefined;
 }
 
+const TIMES = ['created_at', 'deadline_at'] as const;
+
 /** The status, undefined if there is none, or the problem with it. */
 export function readStatus(text: JsonText | undefined): Status | undefined | string {
   if (text === undefined || text === 'null') return undefined;
@@ -85,7 +94,7 @@ export function readStatus(text: JsonText | undefined): Status | undefined | str
   if (attempt !== undefined && (!Number.isInteger(attempt) || (attempt as number) < 1)) {
     return `status.attempt is ${describeValue(attempt)}; expected a whole number, 1 or more`;
   }
-  for (const key of ['created_at', 'deadline_at'] as const) {
+  for (const key of TIMES) {
     const value = fields[key];
     if (value !== undefined && instantMs(value) === undefined) {
       return `status.${key} is ${describeValue(value)}; ${TIMESTAMP_RULE}`;
@@ -96,10 +105,10 @@ export function readStatus(text: JsonText | undefined): Status | undefined | str
 
 /** In a status, a key with the value `null` counts as absent. */
 function withoutNulls(fields: Fields): Fields {
-  const entries = Object.entries(fields);
-  return entries.some(([, value]) => value === null)
-    ? Object.fromEntries(entries.filter(([, value]) => value !== null))
-    : fields;
+  for (const key in fields)
+    if (fields[key] === null)
+      return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+  return fields;
 }
 
 /** The status with timestamps in UTC and the current name of its reason. Almost always nothing has to change. */

@@ -14,6 +14,7 @@ import {
   ON_ERROR,
   withoutHeader,
 } from './headers.ts';
+import { type EnvelopeTexts, splitUsualLayout } from './usual-layout.ts';
 
 /** Derives an id from parts: equal parts give equal ids. It is passed in, because the core contains no hash function. */
 export type DeriveId = (...parts: readonly (string | number)[]) => string;
@@ -49,6 +50,8 @@ const KNOWN_KEYS: ReadonlySet<string> = new Set(['id', 'parent_id', 'route', 'he
 export function decode(body: string | Uint8Array, origin: Origin): Arrival {
   const text = typeof body === 'string' ? body : textFromUtf8(body);
   if (text?.isWellFormed() !== true) return unparsable(body, 'the body is not UTF-8', origin);
+  const usual = readUsualLayout(text);
+  if (usual !== undefined) return { kind: 'readable', envelope: usual };
   const json = readJson(text);
   if (json.kind === 'invalid')
     return unparsable(text, `the body is not JSON: ${describeJsonError(text, json.at)}`, origin);
@@ -61,37 +64,63 @@ export function decode(body: string | Uint8Array, origin: Origin): Arrival {
       origin,
     );
   }
-  const reading = readEnvelope(json.members);
+  const reading = readEnvelope(textsFrom(json.members), extraOf(json.members));
   return typeof reading === 'string'
     ? unreadable('ValidationError', reading, text, json.members, origin)
     : { kind: 'readable', envelope: reading };
 }
 
+/** Undefined if the body has another layout, or a problem: then it is read again, to name the problem. */
+function readUsualLayout(text: string): Envelope | undefined {
+  const texts = splitUsualLayout(text);
+  if (texts === undefined) return undefined;
+  try {
+    const reading = readEnvelope(texts, NO_EXTRA);
+    return typeof reading === 'string' ? undefined : reading;
+  } catch {
+    return undefined;
+  }
+}
+
+function textsFrom(members: Members): EnvelopeTexts {
+  return {
+    id: members.get('id'),
+    parentId: members.get('parent_id'),
+    route: members.get('route'),
+    headers: members.get('headers'),
+    payload: members.get('payload'),
+    status: members.get('status'),
+  };
+}
+
 /** The envelope, or the problem with it. */
-function readEnvelope(members: Members): Envelope | string {
-  const id = stringFromJson(members.get('id'));
-  if (id === undefined || id === '') return fieldProblem(members, 'id', 'a non-empty string');
-  const parent = members.get('parent_id');
+function readEnvelope(texts: EnvelopeTexts, extra: Members): Envelope | string {
+  const id = stringFromJson(texts.id);
+  if (id === undefined || id === '') return fieldProblem('id', texts.id, 'a non-empty string');
+  const parent = texts.parentId;
   const parentId = parent === 'null' ? undefined : stringFromJson(parent);
   if (parent !== undefined && parent !== 'null' && !parentId)
-    return fieldProblem(members, 'parent_id', 'a non-empty string');
-  const payload = members.get('payload');
+    return fieldProblem('parent_id', parent, 'a non-empty string');
+  const { payload } = texts;
   if (payload === undefined) return 'payload is missing';
-  const route = readRoute(members.get('route'));
+  const route = readRoute(texts.route);
   if (typeof route === 'string') return route;
-  const headers = readHeaders(members.get('headers'));
-  if (typeof headers === 'string') return headers;
-  const ownStatus = readStatus(members.get('status'));
+  const allHeaders = readHeaders(texts.headers);
+  if (typeof allHeaders === 'string') return allHeaders;
+  const ownStatus = readStatus(texts.status);
   if (typeof ownStatus === 'string') return ownStatus;
-  const status = withDeadlineFrom(headers, ownStatus);
+  const status = withDeadlineFrom(allHeaders, ownStatus);
+  const headers = withoutHeader(allHeaders, DEADLINE_AT);
+  // Almost every envelope has a status and no parent.
+  if (parentId === undefined && status !== undefined) return { id, route, headers, payload, status, extra };
   return {
     id,
     ...defined({ parent_id: parentId }),
     route,
-    headers: withoutHeader(headers, DEADLINE_AT),
+    headers,
     payload,
     ...defined({ status }),
-    extra: extraOf(members),
+    extra,
   };
 }
 
@@ -105,8 +134,7 @@ function extraOf(members: Members): Members {
   return extra ?? NO_EXTRA;
 }
 
-function fieldProblem(members: Members, field: string, expected: string): string {
-  const value = members.get(field);
+function fieldProblem(field: string, value: JsonText | undefined, expected: string): string {
   return value === undefined ? `${field} is missing` : `${field} is ${excerpt(value)}; expected ${expected}`;
 }
 

@@ -1,4 +1,3 @@
-import { defined } from '../text/defined.ts';
 import { instantMs, timestampText } from '../text/timestamp.ts';
 import type { Envelope, Phase, Reason, Status, StatusError } from './envelope.ts';
 
@@ -70,21 +69,21 @@ export interface DecidedBy {
  * the cause.
  */
 export function statusAfter(before: Status | undefined, change: Change): Status {
-  const { reason: _reason, error: _error, decided_by: _by, cause, ...kept } = before ?? {};
   const { phase, actor, now, reason, error, maxAttempts, decidedBy } = change;
-  const { max_attempts: _max, ...withoutMax } = kept;
-  return {
-    ...(maxAttempts === undefined ? kept : withoutMax),
-    phase,
-    ...defined({ reason }),
-    actor,
-    ...(maxAttempts === undefined || maxAttempts === Number.POSITIVE_INFINITY
-      ? {}
-      : { max_attempts: maxAttempts }),
-    updated_at: timestampText(now),
-    ...defined({ decided_by: decidedBy, error }),
-    ...(phase === 'retrying' ? defined({ cause }) : {}),
-  };
+  const { reason: _reason, error: _error, decided_by: _by, cause, ...kept } = before ?? {};
+  // One copy, filled in place: every envelope that is sent passes here.
+  const status: { -readonly [Key in keyof Status]: Status[Key] } = kept;
+  if (maxAttempts !== undefined) delete status.max_attempts;
+  status.phase = phase;
+  if (reason !== undefined) status.reason = reason;
+  status.actor = actor;
+  if (maxAttempts !== undefined && maxAttempts !== Number.POSITIVE_INFINITY)
+    status.max_attempts = maxAttempts;
+  status.updated_at = timestampText(now);
+  if (decidedBy !== undefined) status.decided_by = decidedBy;
+  if (error !== undefined) status.error = error;
+  if (phase === 'retrying' && cause !== undefined) status.cause = cause;
+  return status;
 }
 
 /** When the deadline is, in milliseconds since 1970. */

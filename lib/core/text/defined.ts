@@ -11,6 +11,9 @@ type Defined<T> = {
  */
 export function defined<T extends object>(properties: T): Defined<T> {
   const copy: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(properties)) if (value !== undefined) copy[key] = value;
+  for (const key of Object.keys(properties)) {
+    const value = properties[key as keyof T];
+    if (value !== undefined) copy[key] = value;
+  }
   return copy as Defined<T>;
 }

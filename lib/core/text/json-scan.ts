@@ -98,7 +98,7 @@ const PLAIN_RUN = /[^"\\\u0000-\u001f]*/y;
 /** Up to this length, reading char codes is fastest. Above it, a regular expression is. */
 const SHORT_STRING = 24;
 /** From this length, `JSON.parse` is fastest. */
-const LONG_STRING = 1024;
+const LONG_STRING = 256;
 
 export function skipString(source: string, start: number): number {
   let position = start + 1;

@@ -41,6 +41,12 @@ export function readJson(source: string): JsonReading {
   return trailingError(source, end) ?? { kind: 'scalar', text: source.slice(start, end) as JsonText };
 }
 
+/** The text if it is one JSON object, without splitting it into members. White space around it counts as something else. */
+export function objectText(source: string): JsonText | undefined {
+  const isObject = source.charCodeAt(0) === OPEN_OBJECT && skipValue(source, 0) === source.length;
+  return isObject ? (source as JsonText) : undefined;
+}
+
 function readObject(source: string, start: number): JsonReading {
   const members = new Map<string, JsonText>();
   let position = skipSpace(source, start + 1);

@@ -1,6 +1,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { SQSEvent } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type RuntimeApi, startRuntimeApi } from '../../../bench/lambda/runtime-api.ts';
 import { bundleFunction } from '../../../infra/code/bundle.ts';
 import { envelopeAt } from '../../sidecar/envelopes.ts';
 import {
@@ -14,7 +16,6 @@ import {
 import { type Stage, setStage } from '../../sidecar/stage.ts';
 import { isAlive, pidsIn } from '../../support/pids.ts';
 import { eventOf, recordOf } from './lambda-process.ts';
-import { type RuntimeApi, startRuntimeApi } from './runtime-api.ts';
 
 /** The deployed bundle with Lambda's Runtime Interface Client. */
 
@@ -31,6 +32,8 @@ describe.skipIf(!isInstalled)('the bundle with the Runtime Interface Client', ()
   let stage: Stage;
   let api: RuntimeApi;
   let lambda: RunningProcess;
+  const invoke = async (event: SQSEvent, timeLeftMs: number) =>
+    (await api.invoke(event, timeLeftMs)).response;
   const pidFile = () => join(stage.folder, 'lambda.pid');
 
   beforeAll(async () => {
@@ -76,7 +79,7 @@ describe.skipIf(!isInstalled)('the bundle with the Runtime Interface Client', ()
     const good = envelopeAt('score', { value: 1 }, { route });
     const refused = envelopeAt('score', { value: 1 }, { route: { ...route, next: ['nowhere'] } });
     const records = [recordOf('score', good), recordOf('score', 'not JSON'), recordOf('score', refused)];
-    expect(await api.invoke(eventOf(records), 60_000)).toEqual({
+    expect(await invoke(eventOf(records), 60_000)).toEqual({
       batchItemFailures: [{ itemIdentifier: records[2]?.messageId }],
     });
     expect((await stage.inbox.next('store', good.id)).route).toEqual({
@@ -90,14 +93,14 @@ describe.skipIf(!isInstalled)('the bundle with the Runtime Interface Client', ()
 
   test("respects Lambda's deadline", async () => {
     const late = envelopeAt('score', { value: 1 });
-    expect(await api.invoke(eventOf([recordOf('score', late)]), 3_000)).toEqual({ batchItemFailures: [] });
+    expect(await invoke(eventOf([recordOf('score', late)]), 3_000)).toEqual({ batchItemFailures: [] });
     const { body: _body, arrivedAt: _at, ...back } = await stage.inbox.next('score', late.id);
     expect(back).toEqual(late);
   });
 
   test('kills the runtime of a call that hangs, and continues', async () => {
     const hung = envelopeAt('score', { do: 'hang' });
-    expect(await api.invoke(eventOf([recordOf('score', hung)]), 60_000)).toEqual({ batchItemFailures: [] });
+    expect(await invoke(eventOf([recordOf('score', hung)]), 60_000)).toEqual({ batchItemFailures: [] });
     expect((await stage.inbox.next('x-sink', hung.id)).status?.reason).toBe('ActorTimeout');
     const next = envelopeAt('score', { value: 'on' });
     await api.invoke(eventOf([recordOf('score', next)]), 60_000);

@@ -6,16 +6,25 @@ import type { AddressInfo } from 'node:net';
 export interface RuntimeApi {
   /** For AWS_LAMBDA_RUNTIME_API. */
   readonly address: string;
-  /** Resolves with the function's response. Rejects if the function fails, also in its init phase. */
-  invoke(event: unknown, timeLeftMs: number): Promise<unknown>;
+  /** Rejects if the function fails, also in its init phase. */
+  invoke(event: unknown, timeLeftMs: number): Promise<Invocation>;
   close(): Promise<void>;
+}
+
+export interface Invocation {
+  /** What the function returned. */
+  readonly response: unknown;
+  /** When the function received the event, and when its response arrived: `performance.now()`. */
+  readonly deliveredAt: number;
+  readonly respondedAt: number;
 }
 
 interface PendingEvent {
   readonly id: string;
   readonly body: string;
   readonly endsAt: number;
-  readonly resolve: (response: unknown) => void;
+  deliveredAt: number;
+  readonly resolve: (invocation: Invocation) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -30,8 +39,10 @@ export async function startRuntimeApi(): Promise<RuntimeApi> {
     events.shift();
     pollers.shift();
     inProgress.set(event.id, event);
+    event.deliveredAt = performance.now();
     poller.writeHead(200, {
       'content-type': 'application/json',
+      'content-length': Buffer.byteLength(event.body),
       'lambda-runtime-aws-request-id': event.id,
       'lambda-runtime-deadline-ms': String(event.endsAt),
       'lambda-runtime-invoked-function-arn': 'arn:aws:lambda:us-east-1:000000000000:function:sidecar',
@@ -41,6 +52,7 @@ export async function startRuntimeApi(): Promise<RuntimeApi> {
   }
 
   const server = createServer(async (request, response) => {
+    const respondedAt = performance.now();
     const [, id, kind] = /\/runtime\/(?:invocation\/([^/]+)\/?|init\/)(\w*)$/.exec(request.url ?? '') ?? [];
     if (id === 'next') {
       pollers.push(response);
@@ -48,17 +60,23 @@ export async function startRuntimeApi(): Promise<RuntimeApi> {
     }
     const text = await textOf(request);
     const event = id === undefined ? events.shift() : inProgress.get(id);
-    if (kind === 'response') event?.resolve(JSON.parse(text));
-    else event?.reject(new Error(text));
+    if (id !== undefined) inProgress.delete(id);
     response.writeHead(202).end('{"status":"OK"}');
+    if (event === undefined) return;
+    const { deliveredAt, resolve, reject } = event;
+    if (kind === 'response') resolve({ response: JSON.parse(text), deliveredAt, respondedAt });
+    else reject(new Error(text));
   });
+  // A function that is frozen or slow keeps its connection.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
   return {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     invoke: (event, timeLeftMs) =>
       new Promise((resolve, reject) => {
         const endsAt = Date.now() + timeLeftMs;
-        events.push({ id: randomUUID(), body: JSON.stringify(event), endsAt, resolve, reject });
+        const body = JSON.stringify(event);
+        events.push({ id: randomUUID(), body, endsAt, deliveredAt: 0, resolve, reject });
         deliverNext();
       }),
     close: () =>

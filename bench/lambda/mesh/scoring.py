@@ -1,0 +1,2 @@
+def score(document):
+    return {**document, "words": len(document["text"].split(" "))}
