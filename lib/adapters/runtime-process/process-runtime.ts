@@ -3,12 +3,14 @@ import type { CallResult } from '../../core/delivery/outcome.ts';
 import { defined } from '../../core/text/defined.ts';
 import { durationText } from '../../core/text/duration.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { RenewableRuntime, Runtime, RuntimeRequest, StartResult } from '../../ports/runtime.ts';
+import type { RenewableRuntime, RuntimeRequest, StartResult } from '../../ports/runtime.ts';
 import type { Details } from '../../ports/telemetry.ts';
-import { type Child, startChild } from './child.ts';
+import { type Child, followGroup } from './child.ts';
 import { type Ending, noteStderr, notReadyText } from './exit-text.ts';
 import type { RuntimeLine } from './lines.ts';
 import { withExitReason } from './lost-connection.ts';
+import type { ProcessClient } from './process-client.ts';
+import { type SpawnedGroup, spawnGroup } from './spawn-group.ts';
 import { untilAnswering } from './until-answering.ts';
 
 export interface ProcessRuntimeOptions {
@@ -17,10 +19,12 @@ export interface ProcessRuntimeOptions {
   readonly cwd?: string;
   /** The environment of a process. Called before each start, which waits for it without a time limit. Never rejects. */
   readonly env: () => Promise<Record<string, string>>;
+  /** The first process, if it was already started with this command and environment. */
+  readonly started?: SpawnedGroup;
   /** Why `env` has not resolved yet, if it takes longer. Undefined: it has. */
   readonly waitsFor?: () => string | undefined;
   /** Calls the started process. */
-  readonly client: Runtime;
+  readonly client: ProcessClient;
   readonly clock: Clock;
   /** How long a process may take to become ready before it is killed and restarted. Default: no limit. */
   readonly startupTimeoutMs?: number;
@@ -40,6 +44,9 @@ const STOP_WITHIN_MS = 5_000;
 /** A line of output becomes a line of JSON, in which a character may take six. Readers of the log allow 256 KiB. */
 const MAX_LINE_LENGTH = 32 * 1024;
 
+/** A process whose stream has ended is about to exit. One that goes on without it is of no use. */
+const EXIT_WITHOUT_CHANNEL_MS = 1_000;
+
 /** One run of the command, from the decision to start it to its end. */
 interface Instance extends Ending {
   child?: Child;
@@ -52,6 +59,10 @@ interface Instance extends Ending {
   isReplaced?: boolean;
   /** It replaces an instance that worked. A call that waited for it does not fail if it cannot start. */
   readonly isReplacement: boolean;
+  /** Its stream has ended, and it gets no more calls. */
+  isLost?: boolean;
+  /** How long to wait after its end before the next start. */
+  restartPauseMs?: number;
 }
 
 /** A runtime that the sidecar starts. Restarts it when it ends, and kills it when a call times out. */
@@ -69,28 +80,30 @@ export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime
   let renewals = 0;
   /** The process that the current instance replaces. It may still finish its calls. */
   let leaving: Child | undefined;
-  let current = startInstance(Promise.resolve());
+  let current = startInstance(Promise.resolve(options.started));
 
-  function startInstance(after: Promise<unknown>, isReplacement = false): Instance {
+  function startInstance(after: Promise<SpawnedGroup | undefined>, isReplacement = false): Instance {
     const over = new AbortController();
-    const self: Instance = { isReady: false, isReplacement, over, settled: after.then(() => run(self)) };
+    const self: Instance = {
+      isReady: false,
+      isReplacement,
+      over,
+      settled: after.then((started) => run(self, started)),
+    };
     return self;
   }
 
   /** Starts the process and resolves when it is ready or has ended. */
-  async function run(self: Instance): Promise<void> {
-    const env = await currentEnvironment(self.over.signal);
-    if (env === undefined || self.over.signal.aborted) return;
-    const startedAt = clock.now();
+  async function run(self: Instance, started?: SpawnedGroup): Promise<void> {
+    const group = started ?? (await spawn(self.over.signal));
+    if (group === undefined) return;
     let hasStarted = false;
-    const child = startChild({
-      command: options.command,
-      env,
+    const child = followGroup(group, {
       maxLineLength: MAX_LINE_LENGTH,
-      ...defined({ cwd: options.cwd }),
       onLine: (stream, line) => {
         if (stream === 'stderr') noteStderr(self, line, hasStarted);
         const envelopeId = onlyCall(inFlight);
+        if (hasStarted && inFlight.size > 0) client.printed?.();
         options.onLine({
           stream,
           text: line,
@@ -99,15 +112,57 @@ export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime
       },
     });
     self.child = child;
-    child.exited.then((reason) => onExit(self, child, reason, clock.now() - startedAt));
+    if (self.over.signal.aborted) child.kill();
+    child.exited.then((reason) => onExit(self, child, reason, clock.now() - child.startedAtMs));
     const ready = new AbortController();
     killIfLate(self, child, AbortSignal.any([self.over.signal, ready.signal]));
-    self.isReady = await untilAnswering(client, clock, self.over.signal);
+    self.isReady = await untilReadyOrOver(self, child);
     ready.abort();
     if (!self.isReady) return;
-    hasStarted = true;
+    // What was printed before may be read after the message that the process is ready.
+    setImmediate(() => {
+      hasStarted = true;
+    });
     failedStart = undefined;
-    options.onReady?.({ pid: child.pid, startedInMs: clock.now() - startedAt });
+    options.onReady?.({ pid: child.pid, startedInMs: clock.now() - child.startedAtMs });
+  }
+
+  /** Undefined if `over` aborts first. */
+  async function spawn(over: AbortSignal): Promise<SpawnedGroup | undefined> {
+    const env = await currentEnvironment(over);
+    if (env === undefined || over.aborted) return undefined;
+    const { command, cwd } = options;
+    return spawnGroup({ command, env, ...defined({ cwd }), hasChannel: client.attach !== undefined });
+  }
+
+  /** False if the process is over before it is ready. */
+  function untilReadyOrOver(self: Instance, child: Child): Promise<boolean> {
+    const { over } = self;
+    if (client.attach === undefined || child.channel === undefined)
+      return untilAnswering(client, clock, over.signal);
+    const { attach, channel } = { attach: client.attach, channel: child.channel };
+    return new Promise((resolve) => {
+      if (over.signal.aborted) resolve(false);
+      over.signal.addEventListener('abort', () => resolve(false), { once: true });
+      attach(
+        channel,
+        () => resolve(!over.signal.aborted),
+        (problem) => onChannelLost(self, child, problem),
+      );
+    });
+  }
+
+  /** The process gets no more calls: it has ended or is about to, or it sent something that cannot be read. */
+  async function onChannelLost(self: Instance, child: Child, problem: string | undefined): Promise<void> {
+    if (problem !== undefined) {
+      self.exitReason ??= `sent something that cannot be read (${problem}) and was killed`;
+      child.kill();
+    }
+    if (self.isReady) replace(self, child);
+    const exited = new AbortController();
+    child.exited.then(() => exited.abort());
+    await clock.sleep(EXIT_WITHOUT_CHANNEL_MS, exited.signal);
+    child.kill();
   }
 
   /** Undefined if `over` aborts first. */
@@ -132,21 +187,34 @@ export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime
   }
 
   function onExit(self: Instance, child: Child, reason: string, ranMs: number): void {
-    const wasReady = self.isReady;
+    const { isReady, isLost = false } = self;
+    const wasReady = isReady || isLost;
     if (self === current) failedStart = wasReady ? undefined : self;
     self.exitReason ??= reason;
     self.isReady = false;
     self.over.abort();
-    if (closing.signal.aborted || self !== current) return;
+    if (closing.signal.aborted || (self !== current && !isLost)) return;
     if (ranMs > STABLE_AFTER_MS) pauseMs = FIRST_RESTART_PAUSE_MS;
+    self.restartPauseMs = pauseMs;
     onWarning('the runtime ended', {
       reason: self.exitReason,
       pid: child.pid,
       restartInMs: pauseMs,
       ...(wasReady ? {} : { isStarting: true }),
     });
-    current = startInstance(Promise.all([clock.sleep(pauseMs, closing.signal), child.gone]));
     pauseMs = Math.min(pauseMs * 2, MAX_RESTART_PAUSE_MS);
+    if (!isLost) replace(self, child);
+  }
+
+  /** Starts the next instance after a pause, once this one has ended. */
+  function replace(self: Instance, child: Child): void {
+    if (closing.signal.aborted || self !== current) return;
+    self.isLost = true;
+    self.isReady = false;
+    const paused = child.exited.then(() =>
+      clock.sleep(self.restartPauseMs ?? FIRST_RESTART_PAUSE_MS, closing.signal),
+    );
+    current = startInstance(Promise.all([paused, child.gone]).then(() => undefined));
   }
 
   /** Kills a runtime that did not answer in time, and starts a new one. Its other calls end as interrupted. */
@@ -155,9 +223,10 @@ export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime
     onWarning('the runtime did not answer in time; restarting it', { pid: hung.child?.pid ?? 0 });
     hung.over.abort();
     hung.child?.kill();
-    client.interrupt();
+    (client.abandon ?? client.interrupt)();
     // Otherwise its replacement starts when its calls have ended.
-    if (hung === current) current = startInstance(hung.child?.gone ?? Promise.resolve());
+    if (hung === current)
+      current = startInstance((hung.child?.gone ?? Promise.resolve()).then(() => undefined));
   }
 
   function renew(): void {
@@ -170,7 +239,8 @@ export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime
     leaving = child;
     const replaced = untilIdle()
       .then(() => child.stop(STOP_WITHIN_MS))
-      .then(() => child.gone);
+      .then(() => child.gone)
+      .then(() => undefined);
     failedStart = undefined;
     current = startInstance(replaced, true);
   }
@@ -233,9 +303,13 @@ export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime
     if (timeoutMs === undefined) return undefined;
     const token = {};
     inFlight.set(token, request.envelope.id);
-    const calling = client.call({ ...request, timeoutMs });
+    let until = clock.now() + timeoutMs;
+    const onStart = () => {
+      until = clock.now() + timeoutMs;
+      request.onStart?.();
+    };
+    const calling = client.call({ ...request, timeoutMs, onStart });
     calls.add(calling);
-    const until = clock.now() + timeoutMs;
     const end = await calling
       .then((answer) => withExitReason(answer, instance, until, { clock, interrupted: interruption.signal }))
       .finally(() => calls.delete(calling));
@@ -270,6 +344,7 @@ export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime
   return {
     restartsItself: true,
     call,
+    ...(client.capacity !== undefined && { capacity: () => client.capacity?.() ?? 1 }),
     cancel: () => client.cancel?.(),
     interrupt,
     untilReady,

@@ -1,5 +1,7 @@
 import { defined } from '../../core/text/defined.ts';
+import { languageOf } from '../manifest/handler-name.ts';
 import type { ActorSpec, Manifest } from '../manifest/manifest.ts';
+import { bundledAddress } from '../settings/bundled-runtime.ts';
 import type { SidecarConfig } from '../settings/host-config.ts';
 import { queueName } from '../settings/queue-name.ts';
 import { readSidecarConfig } from '../settings/read-host-config.ts';
@@ -93,7 +95,9 @@ function sidecarConfig(
     runtime: {
       ...base.runtime,
       address:
-        runtime.kind === 'url' ? { kind: 'http', url: runtime.url } : { kind: 'asya', path: SOCKET_PATH },
+        runtime.kind === 'url'
+          ? { kind: 'http', url: runtime.url }
+          : bundledAddress(languageOf(runtime.handler ?? ''), SOCKET_PATH),
       concurrency: spec.scaling.concurrency,
       ...defined({ secrets: referencesOf(spec) }),
     },

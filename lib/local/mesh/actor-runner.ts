@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { existingQueue } from '../../adapters/sqs/queue-attributes.ts';
 import { type FunctionPlan, isActorPlan } from '../../config/plan/function-plan.ts';
+import { addressOfCommand } from '../../config/settings/bundled-runtime.ts';
 import type { VariableMap } from '../../config/settings/handler-identity.ts';
 import type { SidecarConfig } from '../../config/settings/host-config.ts';
 import { writeEnvironment } from '../../config/settings/write-environment.ts';
@@ -100,7 +101,7 @@ export async function runOnLambda(options: RunnerOptions, client: SQSClient): Pr
   }
 }
 
-/** Each instance has its own runtime, and therefore its own socket. */
+/** Each instance has its own runtime, and therefore its own socket if the runtime needs one. */
 export function variablesOf(
   {
     plan,
@@ -116,7 +117,7 @@ export function variablesOf(
   const runtime =
     command === undefined
       ? config.runtime
-      : { ...config.runtime, command, address: { kind: 'asya' as const, path }, ...defined({ env }) };
+      : { ...config.runtime, command, ...defined({ env, address: addressOfCommand(command, path) }) };
   return { ...plan.environment, ...secrets?.(), ...writeEnvironment({ ...config, runtime }).variables };
 }
 

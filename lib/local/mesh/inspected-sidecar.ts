@@ -13,7 +13,7 @@ process.on('message', (message: MeshMessage) => {
 });
 
 const sidecar = lambdaHandler(process.env, (config, env, log) =>
-  runtimeFromConfig(config, env, systemClock, log, timeouts),
+  runtimeFromConfig(config, env, systemClock, log, { timeouts }),
 );
 
 /** The longest timer in Node. */
