@@ -37,6 +37,8 @@ export interface Transport {
   ensureQueue(queue: string): Promise<EnsuredQueue>;
   /** Checks whether the queue exists and the broker responds. */
   checkQueue(queue: string): Promise<Reply>;
+  /** Sends what waits in batches now, without waiting for more. Missing if the transport never waits. */
+  flush?(): void;
   /** Waits for requests in flight, and ends every connection and timer. Calling it twice is harmless. */
   close(): Promise<void>;
 }

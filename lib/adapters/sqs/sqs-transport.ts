@@ -190,6 +190,9 @@ export function sqsTransport(options: SqsTransportOptions): Transport {
         return refusalOf(error, queue);
       }
     },
+    flush: () => {
+      for (const one of batchers.values()) one.flush();
+    },
     close: async () => {
       closing.abort();
       await receiving.settled();

@@ -9,6 +9,7 @@ import type { Delivery, Transport } from '../../ports/transport.ts';
 export interface BatchHost {
   readonly line: DeliveryLine;
   readonly transport: Transport;
+  /** How many calls the runtime runs at the same time. It may accept more. */
   readonly concurrency: number;
   /** The time until Lambda ends the invocation, minus the time that the last sends need. */
   readonly timeLeftMs: () => number;
@@ -16,28 +17,61 @@ export interface BatchHost {
 
 /** Processes each record of a batch independently: a failed record never fails another one. */
 export async function handleBatch(records: readonly SQSRecord[], host: BatchHost): Promise<SQSBatchResponse> {
-  const slots = semaphore(host.concurrency);
+  const { runtime, progress } = host.line;
+  const slots = semaphore(() => runtime.capacity?.() ?? host.concurrency);
+  const sends = lastSends(records.length, host.transport);
   const failures = await Promise.all(
     records.map(async (record) => {
       await slots.acquire();
-      const isDone = await handleRecord(record, slots.release, host);
+      const isDone = await handleRecord(record, { release: slots.release, onSent: sends.ofRecord() }, host);
       return isDone ? [] : [{ itemIdentifier: record.messageId }];
     }),
   );
   // Lambda may freeze the process until the next invocation.
-  await host.line.progress?.flush();
+  await progress?.flush();
   return { batchItemFailures: failures.flat() };
 }
 
+/**
+ * Flushes the transport as soon as no record of the batch can still add a send: then every record waits for replies or is
+ * done. Waiting longer for more sends would only cost time.
+ */
+function lastSends(count: number, transport: Transport): { ofRecord(): () => void } {
+  let stillWorking = count;
+  return {
+    /** Called each time the record has added its sends, and when it is done. */
+    ofRecord: () => {
+      let isWorking = true;
+      return () => {
+        if (isWorking) stillWorking--;
+        isWorking = false;
+        if (stillWorking === 0) transport.flush?.();
+      };
+    },
+  };
+}
+
+interface RecordHost {
+  /** Lets the next record start. */
+  readonly release: () => void;
+  readonly onSent: () => void;
+}
+
 /** False if SQS has to redeliver the record. Never throws: a bug fails only this record. */
-async function handleRecord(record: SQSRecord, release: () => void, host: BatchHost): Promise<boolean> {
-  const { line, transport, timeLeftMs } = host;
+async function handleRecord(
+  record: SQSRecord,
+  { release, onSent }: RecordHost,
+  { line, transport, timeLeftMs }: BatchHost,
+): Promise<boolean> {
   const onCallEnded = once(release);
   try {
     const delivery = deliveryFromRecord(record);
-    const { settle } = await handleDelivery(delivery, { timeLeftMs: timeLeftMs(), onCallEnded }, line);
+    const host = { timeLeftMs: timeLeftMs(), onCallEnded, onSent };
+    const { settle } = await handleDelivery(delivery, host, line);
     if (settle === 'ack') return true;
-    const reply = await transport.nack(delivery, releasePauseMs(delivery.receiveCount));
+    const releasing = transport.nack(delivery, releasePauseMs(delivery.receiveCount));
+    onSent();
+    const reply = await releasing;
     if (!reply.ok)
       line.telemetry.warn('a delivery could not be released', {
         messageId: delivery.messageId,
@@ -48,6 +82,7 @@ async function handleRecord(record: SQSRecord, release: () => void, host: BatchH
     line.telemetry.warn('internal error in the sidecar', { messageId: record.messageId, problem });
   } finally {
     onCallEnded();
+    onSent();
   }
   return false;
 }

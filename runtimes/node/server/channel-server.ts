@@ -24,7 +24,7 @@ interface QueuedCall {
  */
 export function serveChannel(host: HandlerHost, fd: number, concurrency: number): ChannelServer {
   const socket = openSocket(fd);
-  let queue: QueuedCall[] = [];
+  const queue: QueuedCall[] = [];
   let running = 0;
 
   function onPair({ head: bytes, body }: IncomingPair): void {
