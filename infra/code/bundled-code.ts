@@ -9,7 +9,7 @@ import { fileOfHandler } from '../../lib/config/manifest/handler-name.ts';
 import type { ActorSpec } from '../../lib/config/manifest/manifest.ts';
 import { flowsFileText, GATEWAY_FLOWS_FILE } from '../../lib/config/plan/gateway-plan.ts';
 import { IN_FUNCTION, lambdaEnvironment } from '../../lib/config/plan/lambda-environment.ts';
-import { bundleFunction, bundleHandler } from './bundle.ts';
+import { bundleFunction, bundleHandler, bundleRuntime, type HandlerBundle } from './bundle.ts';
 import { imageDockerfile, pythonDockerfile } from './dockerfile.ts';
 import type { FunctionCode, MeshCode } from './mesh-code.ts';
 import { readRequirements } from './requirements.ts';
@@ -20,6 +20,8 @@ const EXTENSION = extname(import.meta.filename);
 
 /** Bundles by folder: each function is bundled once per process, for all actors. */
 const bundled = new Map<string, string>();
+/** The bundle of the Node runtime. */
+let nodeRuntime: string | undefined;
 
 /**
  * Code of a mesh's functions, bundled from its folder. Zip files are bundled during synthesis, without Docker. For images
@@ -54,7 +56,7 @@ function addRuntime(target: string, { name, runtime }: ActorSpec, folder: string
       return { kind: 'zip', code: Code.fromAsset(target) };
     case 'node':
       writeNodeRuntime(target);
-      writeFileSync(join(target, IN_FUNCTION.handler), bundleOf(name, runtime.handler, folder));
+      writeHandler(target, bundleOf(name, runtime.handler, folder));
       return { kind: 'zip', code: Code.fromAsset(target) };
     case 'python':
       copyFileSync(join(ROOT, 'runtimes/python/asya_runtime.py'), join(target, IN_FUNCTION.pythonRuntime));
@@ -82,15 +84,24 @@ function writeFunction(folder: string, target: string): void {
   writeFileSync(join(target, IN_FUNCTION.sidecar), text);
 }
 
-/** Copies the sources unchanged into a separate folder: Node 24 runs TypeScript, and tracebacks omit frames in it. */
+/** In a folder of its own: tracebacks omit the frames in it. */
 function writeNodeRuntime(target: string): void {
-  const folder = join(target, dirname(IN_FUNCTION.nodeRuntime));
-  const isSource = (path: string) => !/\.(js|d\.ts)$/.test(path);
-  cpSync(join(ROOT, 'runtimes/node'), folder, { recursive: true, filter: isSource });
-  writeFileSync(join(folder, 'package.json'), '{"type":"module"}\n');
+  const file = join(target, IN_FUNCTION.nodeRuntime);
+  mkdirSync(dirname(file), { recursive: true });
+  const entry = join(ROOT, `runtimes/node/asya-runtime${EXTENSION}`);
+  nodeRuntime ??= bundleRuntime(entry, ROOT);
+  writeFileSync(file, nodeRuntime);
 }
 
-function bundleOf(actor: string, handler: string, folder: string): string {
+/** The function's environment names one file, whatever the format of the bundle is. */
+function writeHandler(target: string, { format, text }: HandlerBundle): void {
+  const { handler, handlerModule } = IN_FUNCTION;
+  if (format === 'esm') writeFileSync(join(target, handlerModule), text);
+  const loader = `module.exports = import('./${handlerModule}');\n`;
+  writeFileSync(join(target, handler), format === 'esm' ? loader : text);
+}
+
+function bundleOf(actor: string, handler: string, folder: string): HandlerBundle {
   const file = fileOfHandler(handler) ?? handler;
   try {
     return bundleHandler(join(folder, file), folder);

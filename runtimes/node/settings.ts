@@ -55,18 +55,20 @@ export function settingsFrom(env: NodeJS.ProcessEnv, args: readonly string[]): S
     handler,
     url,
     ...endpointFromUrl(url),
-    channel: channelFrom(env),
+    channel: channelFrom(env, protocol),
     isEnvelope: protocol === 'envelope',
     isFanOut: env['ASYA_FANOUT'] !== 'never',
     maxRequestBytes: Number(limit),
   };
 }
 
-function channelFrom({
-  ASYA_RUNTIME_FD: fd,
-  ASYA_CONCURRENCY: calls,
-}: NodeJS.ProcessEnv): Channel | undefined {
+function channelFrom(env: NodeJS.ProcessEnv, protocol: string): Channel | undefined {
+  const { ASYA_RUNTIME_FD: fd, ASYA_CONCURRENCY: calls } = env;
   if (!fd) return undefined;
+  if (protocol !== 'payload')
+    throw new StartupError(
+      `ASYA_RUNTIME_PROTOCOL is "${protocol}", but calls over ASYA_RUNTIME_FD have their own protocol; unset one of them`,
+    );
   if (!/^[0-9]{1,6}$/.test(fd))
     throw new StartupError(`ASYA_RUNTIME_FD is "${fd}"; expected the number of a descriptor; unset it`);
   const concurrency = calls || '1';

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { Timeouts } from '../../async/timeouts.ts';
-import { readPairSubject } from '../../core/delivery/answer-asya.ts';
+import { mayStop, readPairSubject } from '../../core/delivery/answer-asya.ts';
 import { callHead } from '../../core/delivery/call-head.ts';
 import type { CallResult } from '../../core/delivery/outcome.ts';
 import { textFromUtf8 } from '../../core/text/utf8.ts';
@@ -37,8 +37,11 @@ export interface ChannelOptions extends AnswerOptions {
 }
 
 const CANCEL = encodeFrames('{"kind":"cancel","reason":"drain"}', '');
+const STOP = (call: number) => encodeFrames(`{"kind":"stop","call":${call}}`, '');
 const UNSTARTED: CallResult = { kind: 'interrupted', isUnstarted: true };
 const INTERRUPTED: CallResult = { kind: 'interrupted' };
+/** What a process sends about a call. */
+const KINDS: readonly string[] = ['item', 'progress', 'end', 'error', 'late'];
 const CLOSED = 'the runtime closed its connection before it answered';
 
 interface OpenCall extends Turn {
@@ -64,6 +67,7 @@ export function openChannel(stream: Duplex, options: ChannelOptions): Channel {
   const sent = new Map<number, OpenCall>();
   let isOpen = true;
   let isReady = false;
+  let canStop = false;
   let lastNumber = 0;
   /** The number of the call that was written last; undefined after anything else. */
   let lastWritten: number | undefined;
@@ -112,26 +116,38 @@ export function openChannel(stream: Duplex, options: ChannelOptions): Channel {
   }
 
   function onPair(headBytes: Buffer, body: Body): void {
+    if (!isOpen) return;
     const head = textFromUtf8(headBytes);
     const subject = head === undefined ? undefined : readPairSubject(head);
-    if (head === undefined || subject === undefined) return lose('a head is not valid');
-    if (subject.kind === 'ready') return becomeReady();
-    const call = sent.get(subject.call ?? 0);
-    // The answer of a call that was interrupted.
-    if (call === undefined) return;
-    if (subject.kind === 'late') return finish(call, UNSTARTED);
-    call.result ??= call.read(head, body);
-    const isOver = subject.kind === 'end' || subject.kind === 'error';
-    if (!isOver && subject.kind !== 'item' && subject.kind !== 'progress')
-      return lose(`a head has the kind ${JSON.stringify(subject.kind)}`);
-    if (!isOver || call.result === undefined) return;
-    if (call.startedAt !== undefined) options.onEnded(now() - call.startedAt);
-    finish(call, call.result);
+    if (head === undefined || subject === undefined) lose('a head is not valid');
+    else if (subject.kind === 'ready') becomeReady(head);
+    else if (subject.call === undefined) lose('a head names no call');
+    else if (!KINDS.includes(subject.kind)) lose(`a head has the kind ${JSON.stringify(subject.kind)}`);
+    else onAnswer(sent.get(subject.call), subject.kind, head, body);
   }
 
-  function becomeReady(): void {
+  /** @param call Undefined: the process knows calls that were interrupted here. */
+  function onAnswer(call: OpenCall | undefined, kind: string, head: string, body: Body): void {
+    if (call === undefined) return;
+    const wasKnown = call.result !== undefined;
+    call.result ??= kind === 'late' ? UNSTARTED : call.read(head, body);
+    if (call.result === undefined) return;
+    const hasEnded = kind === 'end' || kind === 'error';
+    if (hasEnded && call.startedAt !== undefined) options.onEnded(now() - call.startedAt);
+    if (hasEnded || kind === 'late') finish(call, call.result);
+    else if (canStop && !wasKnown) write(STOP(call.number ?? 0));
+  }
+
+  function becomeReady(head: string): void {
     isReady = true;
+    canStop = mayStop(head);
     options.onReady();
+  }
+
+  /** Writes something that is not a call. */
+  function write(bytes: Buffer): void {
+    lastWritten = undefined;
+    if (isOpen) stream.write(bytes);
   }
 
   function close(): OpenCall[] {
@@ -174,16 +190,13 @@ export function openChannel(stream: Duplex, options: ChannelOptions): Channel {
     cancel: () => {
       for (const call of turns.all()) call.isCanceled = true;
       turns.expireWaiting();
-      lastWritten = undefined;
-      if (isOpen) stream.write(CANCEL);
+      write(CANCEL);
     },
     interrupt: () => {
       for (const call of turns.all()) resolve(call, INTERRUPTED);
       turns.expireWaiting();
-      if (!isOpen || turns.all().every(({ startedAt }) => startedAt !== undefined)) return;
       // Otherwise the process would still make the calls whose turn comes later.
-      lastWritten = undefined;
-      stream.write(CANCEL);
+      if (turns.all().some(({ startedAt }) => startedAt === undefined)) write(CANCEL);
     },
     abandon: () => {
       for (const call of close()) resolve(call, call.startedAt === undefined ? UNSTARTED : INTERRUPTED);

@@ -29,6 +29,12 @@ export function readPairSubject(head: string): PairSubject | undefined {
   return call === undefined ? { kind } : { kind, call: Number(call) };
 }
 
+/** Whether a runtime that says with this head that it is ready ends a generator whose values are not wanted any more. */
+export function mayStop(head: string): boolean {
+  const json = readJson(head);
+  return json.kind === 'object' && json.members.get('stop') === 'true';
+}
+
 /** Reads one pair. What cannot be read ends the call. */
 export function readAnswerPart(head: string, body: string, fanOut: FanOut): AnswerPart {
   const json = readJson(head);

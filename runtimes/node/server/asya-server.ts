@@ -41,7 +41,13 @@ function serveConnection(socket: Socket, host: HandlerHost): void {
           if (isCancelDue) call?.cancel();
           isCancelDue = false;
         };
-        return serveCall({ readHead: () => decodeRequest(read), body: frame, socket, host, onCall });
+        return serveCall({
+          readHead: () => decodeRequest(read),
+          readBody: () => frame,
+          socket,
+          host,
+          onCall,
+        });
       });
     };
     onFrames(socket, host.settings.maxRequestBytes, onFrame, calls.end);

@@ -1,21 +1,24 @@
 import { Socket } from 'node:net';
 import { BadRequest } from '../bad-request.ts';
-import { errorObjectFrom } from '../error-object.ts';
 import { decodeRequest } from '../json.ts';
-import { log } from '../log.ts';
 import { StartupError } from '../startup-error.ts';
 import { valueAt } from '../value-at.ts';
 import { encodeFrames } from './frames.ts';
-import type { HandlerHost } from './handler-host.ts';
-import { type IncomingPair, pairReader } from './pair-reader.ts';
+import { errorReply, type HandlerHost } from './handler-host.ts';
+import { type Frame, type IncomingPair, pairReader } from './pair-reader.ts';
 import { serveCall } from './serve-call.ts';
 
 interface QueuedCall {
   readonly number: number;
   /** It must not start later, in milliseconds since 1970. */
-  readonly startBy: number | undefined;
+  readonly startBy: unknown;
   readonly head: unknown;
-  readonly body: IncomingPair['body'];
+  readonly body: Frame;
+}
+
+export interface ChannelServer {
+  /** The calls that have not started will not start. */
+  close(): void;
 }
 
 /**
@@ -25,46 +28,63 @@ interface QueuedCall {
 export function serveChannel(host: HandlerHost, fd: number, concurrency: number): ChannelServer {
   const socket = openSocket(fd);
   const queue: QueuedCall[] = [];
-  let running = 0;
+  /** The numbers of the running calls, and of those whose answer is not wanted any more. */
+  const running = new Set<number>();
+  const unwanted = new Set<number>();
 
-  function onPair({ head: bytes, body }: IncomingPair): void {
-    const head = decodeRequest(bytes);
-    const number = valueAt(head, 'call');
-    if (typeof number === 'number') {
-      const startBy = valueAt(head, 'start_by');
-      queue.push({ number, startBy: typeof startBy === 'number' ? startBy : undefined, head, body });
-      startNext();
-    } else if (valueAt(head, 'kind') === 'cancel') {
-      host.cancel();
-      refuseQueued();
-    } else throw new BadRequest('the head of a pair has no call');
+  function onPair({ head: frame, body }: IncomingPair): void {
+    try {
+      const head = decodeRequest(bytesOf(frame));
+      const [kind, number] = [valueAt(head, 'kind'), valueAt(head, 'call')];
+      if (kind === 'cancel') cancel();
+      else if (!Number.isSafeInteger(number))
+        throw new BadRequest('the head of a pair has no number in "call"');
+      else if (kind === 'stop') stop(number as number);
+      else {
+        queue.push({ number: number as number, startBy: valueAt(head, 'start_by'), head, body });
+        startNext();
+      }
+    } catch (error) {
+      socket.write(encodeFrames('{"kind":"error"}', errorReply(error).text));
+    }
   }
 
   function startNext(): void {
-    while (running < concurrency) {
+    while (running.size < concurrency) {
       const call = queue.shift();
       if (call === undefined) return;
-      const isLate = call.startBy !== undefined && Date.now() > call.startBy;
+      const isLate = typeof call.startBy === 'number' && Date.now() > call.startBy;
       if (isLate || !host.begin()) refuse(call);
       else void run(call);
     }
   }
 
   async function run({ number, head, body }: QueuedCall): Promise<void> {
-    running += 1;
+    running.add(number);
     const tag = (text: string): string => `{"call":${number},${text.slice(1)}`;
-    if ('skippedBytes' in body) await sendTooLarge(body.skippedBytes, tag);
-    else await serveCall({ readHead: () => head, body, socket, host, tag });
-    running -= 1;
+    const isWanted = () => !unwanted.has(number);
+    await serveCall({ readHead: () => head, readBody: () => bytesOf(body), socket, host, tag, isWanted });
+    running.delete(number);
+    unwanted.delete(number);
     host.finish();
     startNext();
   }
 
-  async function sendTooLarge(bytes: number, tag: (head: string) => string): Promise<void> {
+  function bytesOf(frame: Frame): Buffer {
+    if (!('skippedBytes' in frame)) return frame;
     const limit = host.settings.maxRequestBytes;
-    const problem = `the payload has ${bytes} bytes; ASYA_RUNTIME_MAX_REQUEST allows ${limit}`;
-    const error = JSON.stringify(errorObjectFrom(new BadRequest(problem), 'too_large'));
-    socket.write(encodeFrames(tag('{"kind":"error"}'), error));
+    throw new BadRequest(
+      `a frame of ${frame.skippedBytes} bytes is larger than ASYA_RUNTIME_MAX_REQUEST (${limit} bytes)`,
+    );
+  }
+
+  function cancel(): void {
+    host.cancel();
+    refuseQueued();
+  }
+
+  function stop(number: number): void {
+    if (running.has(number)) unwanted.add(number);
   }
 
   function refuse({ number }: QueuedCall): void {
@@ -75,28 +95,10 @@ export function serveChannel(host: HandlerHost, fd: number, concurrency: number)
     for (const call of queue.splice(0)) refuse(call);
   }
 
-  const read = pairReader(host.settings.maxRequestBytes, onPair);
-  socket.on('data', (chunk: Buffer) => {
-    try {
-      read(chunk);
-    } catch (error) {
-      log(
-        `the sidecar sent something that cannot be read: ${valueAt(error, 'message')}; exiting with status 1`,
-      );
-      process.exit(1);
-    }
-  });
-  const exit = (): never => process.exit(0);
-  socket.on('error', exit);
-  socket.on('end', exit);
-  socket.on('close', exit);
-  socket.write(encodeFrames('{"kind":"ready"}', ''));
+  socket.on('data', pairReader(host.settings.maxRequestBytes, onPair));
+  for (const event of ['error', 'end', 'close']) socket.on(event, () => process.exit(0));
+  socket.write(encodeFrames('{"kind":"ready","stop":true}', ''));
   return { close: refuseQueued };
-}
-
-export interface ChannelServer {
-  /** The calls that have not started will not start. */
-  close(): void;
 }
 
 function openSocket(fd: number): Socket {
@@ -104,8 +106,8 @@ function openSocket(fd: number): Socket {
     return new Socket({ fd, readable: true, writable: true });
   } catch (error) {
     throw new StartupError(
-      `ASYA_RUNTIME_FD is ${fd}, which is not an open stream (${valueAt(error, 'message')}); ` +
-        'start the runtime with exec, without a program in between that closes descriptors, or set ASYA_RUNTIME_URL to a socket such as asya:/tmp/sockets/app.sock',
+      `ASYA_RUNTIME_FD is "${fd}", but this descriptor is not a stream to the sidecar (${valueAt(error, 'message')}); ` +
+        'a program between the sidecar and the runtime may have closed it: start the runtime directly, or set ASYA_RUNTIME_URL to a socket such as asya:/tmp/sockets/app.sock',
       { cause: error },
     );
   }

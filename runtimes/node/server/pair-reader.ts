@@ -1,26 +1,26 @@
-/** A pair of a JSON head and a body. The size of a body above the limit, which was skipped. */
+/** A frame, or the size of one above the limit, which was skipped. */
+export type Frame = Buffer | { readonly skippedBytes: number };
+
+/** A JSON head and a body. */
 export interface IncomingPair {
-  readonly head: Buffer;
-  readonly body: Buffer | { readonly skippedBytes: number };
+  readonly head: Frame;
+  readonly body: Frame;
 }
 
 const LENGTH_BYTES = 4;
 
-/** Reads pairs of frames: 4 bytes with a length, then that many bytes. A body above the limit is skipped. */
-export function pairReader(
-  maxBodyBytes: number,
-  onPair: (pair: IncomingPair) => void,
-): (chunk: Buffer) => void {
+/** Reads pairs of frames: 4 bytes with a length, then that many bytes. A frame above the limit is skipped. */
+export function pairReader(maxBytes: number, onPair: (pair: IncomingPair) => void): (chunk: Buffer) => void {
   let chunks: Buffer[] = [];
   let size = 0;
   /** The length of the frame that is being read. Undefined: its length is being read. */
   let frameBytes: number | undefined;
   let skippingBytes = 0;
-  let head: Buffer | undefined;
+  let head: Frame | undefined;
 
-  function onFrame(frame: IncomingPair['body']): void {
+  function onFrame(frame: Frame): void {
     if (head === undefined) {
-      head = frame as Buffer;
+      head = frame;
       return;
     }
     const pair = { head, body: frame };
@@ -55,7 +55,7 @@ export function pairReader(
         continue;
       }
       const bytes = part.readUInt32BE();
-      if (head === undefined || bytes <= maxBodyBytes) {
+      if (bytes <= maxBytes) {
         frameBytes = bytes;
         continue;
       }

@@ -11,11 +11,14 @@ import { write } from './write.ts';
 export interface CallRequest {
   /** The parsed head of the call. Throws if it is not JSON. */
   readonly readHead: () => unknown;
-  readonly body: Buffer;
+  /** Throws if the body cannot be used. */
+  readonly readBody: () => Buffer;
   readonly socket: Socket;
   readonly host: HandlerHost;
   /** Marks a head of the answer with the call that it belongs to. Default: the connection has one call at a time. */
   readonly tag?: (head: string) => string;
+  /** Whether the sidecar still wants the values of a generator. Default: it does, as long as it is connected. */
+  readonly isWanted?: () => boolean;
   /** Called with the call when it begins, and with undefined when it has ended. */
   readonly onCall?: (call: Call | undefined) => void;
 }
@@ -23,10 +26,11 @@ export interface CallRequest {
 /** Makes one call of the `asya:` protocol, and answers with pairs. Never rejects. */
 export async function serveCall({
   readHead,
-  body,
+  readBody,
   socket,
   host,
   tag = (head) => head,
+  isWanted = () => true,
   onCall = () => {},
 }: CallRequest): Promise<void> {
   let isOver = false;
@@ -41,7 +45,7 @@ export async function serveCall({
   };
   try {
     const info = infoFromHead(readHead());
-    const payload = decodeRequest(body);
+    const payload = decodeRequest(readBody());
     const channel = {
       sendProgress: (update: object, data: string) => {
         // What a handler left running must not write into the next answer.
@@ -51,7 +55,7 @@ export async function serveCall({
     await host.withCall(info, channel, async (call) => {
       onCall(call);
       const last = await answerCall(host.handler, payload, call, async (item) => {
-        if (socket.destroyed) return false;
+        if (socket.destroyed || !isWanted()) return false;
         await send(item.head, item.body);
         return true;
       });
