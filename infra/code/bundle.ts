@@ -25,9 +25,19 @@ const COMMON_JS = {
 } as const satisfies BuildOptions;
 const MODULE_URL = 'const asyaModuleUrl = require("node:url").pathToFileURL(__filename).href;';
 
-/** Bundles one of `functions/`. The AWS SDK is included, so that the tested version runs. */
-export function bundleFunction(entry: string, root: string): string {
-  return textOf({ ...COMMON, entryPoints: [entry], absWorkingDir: root, format: 'cjs', minify: true });
+/**
+ * Bundles one of `functions/`. The AWS SDK is included, so that the tested version runs.
+ * @param without Packages that this function never loads.
+ */
+export function bundleFunction(entry: string, root: string, without: readonly string[] = []): string {
+  return textOf({
+    ...COMMON,
+    entryPoints: [entry],
+    absWorkingDir: root,
+    format: 'cjs',
+    minify: true,
+    external: [...without],
+  });
 }
 
 /** Bundles the Node runtime into one file. The names of its classes are types of errors in the mesh. */

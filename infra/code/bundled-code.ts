@@ -18,7 +18,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** `.ts` in the source tree, `.js` in the published package. */
 const EXTENSION = extname(import.meta.filename);
 
-/** Bundles by folder: each function is bundled once per process, for all actors. */
+/** Bundles by folder and content: each function is bundled once per process, for all actors. */
 const bundled = new Map<string, string>();
 /** The bundle of the Node runtime. */
 let nodeRuntime: string | undefined;
@@ -42,7 +42,7 @@ export function bundledCode(meshFolder: string): MeshCode {
     },
     actor: (scope, spec, plan) => {
       const target = emptyFolder(scope, spec.name);
-      writeFunction(plan.folder, target);
+      writeFunction(plan.folder, target, spec.runtime.kind === 'url' ? [] : [HTTP_CLIENT]);
       const { resiliencyFile } = lambdaEnvironment(plan);
       if (resiliencyFile !== undefined) writeFileSync(join(target, IN_FUNCTION.resiliency), resiliencyFile);
       return addRuntime(target, spec, resolve(meshFolder, dirname(spec.file)));
@@ -77,10 +77,14 @@ function imageCode(target: string, dockerfile: string): FunctionCode {
   };
 }
 
-function writeFunction(folder: string, target: string): void {
-  const known = bundled.get(folder);
-  const text = known ?? bundleFunction(join(ROOT, 'functions', folder, `index${EXTENSION}`), ROOT);
-  bundled.set(folder, text);
+/** Only a sidecar that calls a runtime at a URL loads it. It is larger than everything else in the bundle. */
+const HTTP_CLIENT = 'undici';
+
+function writeFunction(folder: string, target: string, without: readonly string[] = []): void {
+  const key = [folder, ...without].join(' ');
+  const entry = join(ROOT, 'functions', folder, `index${EXTENSION}`);
+  const text = bundled.get(key) ?? bundleFunction(entry, ROOT, without);
+  bundled.set(key, text);
   writeFileSync(join(target, IN_FUNCTION.sidecar), text);
 }
 

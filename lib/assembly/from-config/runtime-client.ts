@@ -1,3 +1,4 @@
+import type { HttpRuntimeOptions } from '../../adapters/runtime-http/http-runtime.ts';
 import { asyaRuntime } from '../../adapters/runtime-socket/asya-runtime.ts';
 import { channelRuntime } from '../../adapters/runtime-socket/channel-runtime.ts';
 import { socketRuntime } from '../../adapters/runtime-socket/socket-runtime.ts';
@@ -24,17 +25,26 @@ export async function runtimeClient(
     case 'socket':
       return socketRuntime({ ...common, path: address.path });
     case 'http':
-      return (await importHttp())({ ...common, url: address.url, connections: concurrency });
+      return openHttp({ ...common, url: address.url, connections: concurrency });
     case 'http-over-socket': {
       const url = `http://localhost${address.resource}`;
       const { path: socketPath } = address;
-      return (await importHttp())({ ...common, url, socketPath, connections: concurrency });
+      return openHttp({ ...common, url, socketPath, connections: concurrency });
     }
   }
 }
 
-/** Its HTTP client takes longer to load than everything else. */
-async function importHttp() {
+/** Its HTTP client takes longer to load than everything else, and a function contains it only if it needs it. */
+async function openHttp(options: HttpRuntimeOptions): Promise<Runtime> {
   const { httpRuntime } = await import('../../adapters/runtime-http/http-runtime.ts');
-  return httpRuntime;
+  try {
+    return await httpRuntime(options);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error;
+    throw new Error(
+      `asya: the runtime's address is ${options.socketPath ?? options.url}, but the code of this function does not contain the HTTP client; ` +
+        "give the actor spec.url in its document, or unset ASYA_RUNTIME_URL to use the handler's own runtime",
+      { cause: error },
+    );
+  }
 }
