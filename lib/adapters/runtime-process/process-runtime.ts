@@ -1,70 +1,19 @@
 import { untilAborted } from '../../async/until-aborted.ts';
 import type { CallResult } from '../../core/delivery/outcome.ts';
 import { defined } from '../../core/text/defined.ts';
-import { durationText } from '../../core/text/duration.ts';
-import type { Clock } from '../../ports/clock.ts';
 import type { RenewableRuntime, RuntimeRequest, StartResult } from '../../ports/runtime.ts';
-import type { Details } from '../../ports/telemetry.ts';
-import { type Child, followGroup } from './child.ts';
-import { type Ending, noteStderr, notReadyText } from './exit-text.ts';
-import type { RuntimeLine } from './lines.ts';
+import type { Child } from './child.ts';
+import { notReadyText } from './exit-text.ts';
 import { withExitReason } from './lost-connection.ts';
-import type { ProcessClient } from './process-client.ts';
+import { followInstance, type Instance } from './process-instance.ts';
+import type { ProcessRuntimeOptions } from './process-options.ts';
 import { type SpawnedGroup, spawnGroup } from './spawn-group.ts';
-import { untilAnswering } from './until-answering.ts';
-
-export interface ProcessRuntimeOptions {
-  readonly command: string;
-  /** Where the process runs. Default: the working directory of this process. */
-  readonly cwd?: string;
-  /** The environment of a process. Called before each start, which waits for it without a time limit. Never rejects. */
-  readonly env: () => Promise<Record<string, string>>;
-  /** The first process, if it was already started with this command and environment. */
-  readonly started?: SpawnedGroup;
-  /** Why `env` has not resolved yet, if it takes longer. Undefined: it has. */
-  readonly waitsFor?: () => string | undefined;
-  /** Calls the started process. */
-  readonly client: ProcessClient;
-  readonly clock: Clock;
-  /** How long a process may take to become ready before it is killed and restarted. Default: no limit. */
-  readonly startupTimeoutMs?: number;
-  /** Waits for the startup timeout. Default: that of the clock. */
-  readonly startupSleep?: Clock['sleep'];
-  readonly onLine: (line: RuntimeLine) => void;
-  /** The process is ready for calls. */
-  readonly onReady?: (details: { readonly pid: number; readonly startedInMs: number }) => void;
-  readonly onWarning: (message: string, details: Details) => void;
-}
 
 const FIRST_RESTART_PAUSE_MS = 100;
 const MAX_RESTART_PAUSE_MS = 30_000;
 /** After a process ran this long, the pause before a restart is short again. */
 const STABLE_AFTER_MS = 60_000;
 const STOP_WITHIN_MS = 5_000;
-/** A line of output becomes a line of JSON, in which a character may take six. Readers of the log allow 256 KiB. */
-const MAX_LINE_LENGTH = 32 * 1024;
-
-/** A process whose stream has ended is about to exit. One that goes on without it is of no use. */
-const EXIT_WITHOUT_CHANNEL_MS = 1_000;
-
-/** One run of the command, from the decision to start it to its end. */
-interface Instance extends Ending {
-  child?: Child;
-  isReady: boolean;
-  /** Resolves when the process is ready, or has ended. */
-  readonly settled: Promise<void>;
-  /** Aborted when the process has ended or is being killed. */
-  readonly over: AbortController;
-  /** It gets no more calls, because another instance replaces it. */
-  isReplaced?: boolean;
-  /** It replaces an instance that worked. A call that waited for it does not fail if it cannot start. */
-  readonly isReplacement: boolean;
-  /** Its stream has ended, and it gets no more calls. */
-  isLost?: boolean;
-  /** How long to wait after its end before the next start. */
-  restartPauseMs?: number;
-}
-
 /** A runtime that the sidecar starts. Restarts it when it ends, and kills it when a call times out. */
 export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime {
   const { client, clock, onWarning } = options;
@@ -97,32 +46,8 @@ export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime
   async function run(self: Instance, started?: SpawnedGroup): Promise<void> {
     const group = started ?? (await spawn(self.over.signal));
     if (group === undefined) return;
-    let hasStarted = false;
-    const child = followGroup(group, {
-      maxLineLength: MAX_LINE_LENGTH,
-      onLine: (stream, line) => {
-        if (stream === 'stderr') noteStderr(self, line, hasStarted);
-        const envelopeId = onlyCall(inFlight);
-        if (hasStarted && inFlight.size > 0) client.printed?.();
-        options.onLine({
-          stream,
-          text: line,
-          ...(hasStarted ? defined({ envelopeId }) : { isStarting: true }),
-        });
-      },
-    });
-    self.child = child;
-    if (self.over.signal.aborted) child.kill();
-    child.exited.then((reason) => onExit(self, child, reason, clock.now() - child.startedAtMs));
-    const ready = new AbortController();
-    killIfLate(self, child, AbortSignal.any([self.over.signal, ready.signal]));
-    self.isReady = await untilReadyOrOver(self, child);
-    ready.abort();
+    const child = await followInstance(self, group, { options, inFlight, onExit, onLost: replace });
     if (!self.isReady) return;
-    // What was printed before may be read after the message that the process is ready.
-    setImmediate(() => {
-      hasStarted = true;
-    });
     failedStart = undefined;
     options.onReady?.({ pid: child.pid, startedInMs: clock.now() - child.startedAtMs });
   }
@@ -135,36 +60,6 @@ export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime
     return spawnGroup({ command, env, ...defined({ cwd }), hasChannel: client.attach !== undefined });
   }
 
-  /** False if the process is over before it is ready. */
-  function untilReadyOrOver(self: Instance, child: Child): Promise<boolean> {
-    const { over } = self;
-    if (client.attach === undefined || child.channel === undefined)
-      return untilAnswering(client, clock, over.signal);
-    const { attach, channel } = { attach: client.attach, channel: child.channel };
-    return new Promise((resolve) => {
-      if (over.signal.aborted) resolve(false);
-      over.signal.addEventListener('abort', () => resolve(false), { once: true });
-      attach(
-        channel,
-        () => resolve(!over.signal.aborted),
-        (problem) => onChannelLost(self, child, problem),
-      );
-    });
-  }
-
-  /** The process gets no more calls: it has ended or is about to, or it sent something that cannot be read. */
-  async function onChannelLost(self: Instance, child: Child, problem: string | undefined): Promise<void> {
-    if (problem !== undefined) {
-      self.exitReason ??= `sent something that cannot be read (${problem}) and was killed`;
-      child.kill();
-    }
-    if (self.isReady) replace(self, child);
-    const exited = new AbortController();
-    child.exited.then(() => exited.abort());
-    await clock.sleep(EXIT_WITHOUT_CHANNEL_MS, exited.signal);
-    child.kill();
-  }
-
   /** Undefined if `over` aborts first. */
   async function currentEnvironment(over: AbortSignal): Promise<Record<string, string> | undefined> {
     while (!over.aborted) {
@@ -173,17 +68,6 @@ export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime
       if (before === renewals) return env ?? undefined;
     }
     return undefined;
-  }
-
-  async function killIfLate(self: Instance, child: Child, readyOrOver: AbortSignal): Promise<void> {
-    const { startupTimeoutMs, startupSleep = clock.sleep } = options;
-    if (startupTimeoutMs === undefined) return;
-    await startupSleep(startupTimeoutMs, readyOrOver);
-    if (readyOrOver.aborted) return;
-    self.isLate = true;
-    self.exitReason = `exceeded its startup timeout of ${durationText(startupTimeoutMs)} (ASYA_RUNTIME_STARTUP_TIMEOUT) and was killed`;
-    onWarning('the runtime did not become ready in time; killing it', { pid: child.pid, startupTimeoutMs });
-    child.kill();
   }
 
   function onExit(self: Instance, child: Child, reason: string, ranMs: number): void {
@@ -367,8 +251,4 @@ export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime
       await client.close();
     },
   };
-}
-
-function onlyCall(inFlight: ReadonlyMap<object, string>): string | undefined {
-  return inFlight.size === 1 ? inFlight.values().next().value : undefined;
 }

@@ -183,7 +183,8 @@ export function openChannel(stream: Duplex, options: ChannelOptions): Channel {
     },
     call: (request) =>
       new Promise((resolveCall) => {
-        if (!isOpen) return resolveCall(UNSTARTED);
+        // The process is about to exit; the call is repeated with the next one.
+        if (!isOpen) return resolveCall({ kind: 'unreachable', detail: CLOSED, isUnsent: true });
         const { startByMs } = request;
         turns.add({ request, startByMs, read: answerReader(request, options), resolve: resolveCall });
       }),

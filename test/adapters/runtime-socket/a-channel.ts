@@ -4,12 +4,12 @@ import { pairReader } from '../../../lib/adapters/runtime-socket/pair-reader.ts'
 import { realTimeouts, type Timeouts } from '../../../lib/async/timeouts.ts';
 import type { CallResult } from '../../../lib/core/delivery/outcome.ts';
 import type { RuntimeRequest } from '../../../lib/ports/runtime.ts';
-import { envelopeWith, requestWith } from './a-request.ts';
+import { requestWith } from './a-request.ts';
 import { frameOf } from './frame-server.ts';
 
 /** A channel, and the end of its process, for which the test writes every pair. */
 
-export interface ReceivedPair {
+interface ReceivedPair {
   readonly head: Readonly<Record<string, unknown>>;
   readonly body: string;
 }
@@ -118,4 +118,3 @@ export function ending(call: number, value: unknown): readonly [object, string] 
 }
 
 export const UNSTARTED: CallResult = { kind: 'interrupted', isUnstarted: true };
-export { envelopeWith };

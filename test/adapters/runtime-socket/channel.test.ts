@@ -119,7 +119,7 @@ describe('a timeout', () => {
     expect(await calls[1]).toEqual({ kind: 'timeout' });
     channel.abandon();
     expect(await Promise.all(calls)).toEqual([INTERRUPTED, { kind: 'timeout' }, UNSTARTED, UNSTARTED]);
-    expect(await channel.call(requestWith('e'))).toEqual(UNSTARTED);
+    expect(await channel.call(requestWith('e'))).toMatchObject({ kind: 'unreachable', isUnsent: true });
   });
 
   it('of a call that was sent ahead does not run before its turn', async () => {
