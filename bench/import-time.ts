@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { bundleFunction } from '../infra/code/bundle.ts';
+import { bundleFunction, unusedPackages } from '../infra/code/bundle.ts';
 import { median } from './measure.ts';
 import type { Row } from './report.ts';
 
@@ -15,7 +15,7 @@ export async function benchImport(): Promise<readonly Row[]> {
   const folder = mkdtempSync(join(tmpdir(), 'asya-bench-'));
   const ours = join(folder, 'sidecar.cjs');
   const plain = join(folder, 'plain.cjs');
-  const text = bundleFunction(join(ROOT, 'functions/sidecar/index.ts'), ROOT);
+  const text = bundleFunction(join(ROOT, 'functions/sidecar/index.ts'), ROOT, unusedPackages({}));
   writeFileSync(ours, text);
   writeFileSync(plain, bundleFunction(join(ROOT, 'bench/lambda/peers/plain-handler.ts'), ROOT));
   const times = { ours: [] as number[], plain: [] as number[] };

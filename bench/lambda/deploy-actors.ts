@@ -41,8 +41,6 @@ export function deployActors(
         PATH: programs.path,
         ...environment,
         ASYA_SQS_ENDPOINT: stubs.sqs,
-        // Each execution environment has a /tmp of its own.
-        ASYA_RUNTIME_URL: `asya:${join(folder, `${name}${suffix}.sock`)}`,
       },
     };
   };

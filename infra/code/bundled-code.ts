@@ -10,7 +10,13 @@ import type { ActorSpec } from '../../lib/config/manifest/manifest.ts';
 import type { SqsClientName } from '../../lib/config/plan/function-plan.ts';
 import { flowsFileText, GATEWAY_FLOWS_FILE } from '../../lib/config/plan/gateway-plan.ts';
 import { IN_FUNCTION, lambdaEnvironment } from '../../lib/config/plan/lambda-environment.ts';
-import { bundleFunction, bundleHandler } from './bundle.ts';
+import {
+  bundleFunction,
+  bundleHandler,
+  bundleRuntime,
+  type HandlerBundle,
+  unusedPackages,
+} from './bundle.ts';
 import { imageDockerfile, pythonDockerfile } from './dockerfile.ts';
 import type { FunctionCode, MeshCode } from './mesh-code.ts';
 import { readRequirements } from './requirements.ts';
@@ -19,8 +25,10 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** `.ts` in the source tree, `.js` in the published package. */
 const EXTENSION = extname(import.meta.filename);
 
-/** Bundles by folder and client: each function is bundled once per process, for all actors. */
+/** Bundles by folder and content: each function is bundled once per process, for all actors. */
 const bundled = new Map<string, string>();
+/** The bundle of the Node runtime. */
+let nodeRuntime: string | undefined;
 
 /** What the code contains besides what every mesh needs. */
 interface BundleOptions {
@@ -36,18 +44,19 @@ export function bundledCode(meshFolder: string, { sqsClient = 'slim' }: BundleOp
   return {
     crew: (scope, folder) => {
       const target = emptyFolder(scope, folder);
-      writeFunction(folder, target, sqsClient);
+      writeFunction(folder, target, unusedPackages({ sqsClient }));
       return { kind: 'zip', code: Code.fromAsset(target) };
     },
     gateway: (scope, flows) => {
       const target = emptyFolder(scope, 'gateway');
-      writeFunction('gateway', target, sqsClient);
+      writeFunction('gateway', target, unusedPackages({ sqsClient }));
       writeFileSync(join(target, GATEWAY_FLOWS_FILE), flowsFileText(flows));
       return { kind: 'zip', code: Code.fromAsset(target) };
     },
     actor: (scope, spec, plan) => {
       const target = emptyFolder(scope, spec.name);
-      writeFunction(plan.folder, target, sqsClient);
+      const callsUrl = spec.runtime.kind === 'url';
+      writeFunction(plan.folder, target, unusedPackages({ sqsClient, callsUrl }));
       const { resiliencyFile } = lambdaEnvironment(plan);
       if (resiliencyFile !== undefined) writeFileSync(join(target, IN_FUNCTION.resiliency), resiliencyFile);
       return addRuntime(target, spec, resolve(meshFolder, dirname(spec.file)));
@@ -61,7 +70,7 @@ function addRuntime(target: string, { name, runtime }: ActorSpec, folder: string
       return { kind: 'zip', code: Code.fromAsset(target) };
     case 'node':
       writeNodeRuntime(target);
-      writeFileSync(join(target, IN_FUNCTION.handler), bundleOf(name, runtime.handler, folder));
+      writeHandler(target, bundleOf(name, runtime.handler, folder));
       return { kind: 'zip', code: Code.fromAsset(target) };
     case 'python':
       copyPythonRuntime(target);
@@ -82,20 +91,21 @@ function imageCode(target: string, dockerfile: string): FunctionCode {
   };
 }
 
-function writeFunction(folder: string, target: string, sqsClient: SqsClientName): void {
-  const key = `${folder} ${sqsClient}`;
+function writeFunction(folder: string, target: string, without: readonly string[]): void {
+  const key = [folder, ...without].join(' ');
   const entry = join(ROOT, 'functions', folder, `index${EXTENSION}`);
-  const text = bundled.get(key) ?? bundleFunction(entry, ROOT, sqsClient);
+  const text = bundled.get(key) ?? bundleFunction(entry, ROOT, without);
   bundled.set(key, text);
   writeFileSync(join(target, IN_FUNCTION.sidecar), text);
 }
 
-/** Copies the sources unchanged into a separate folder: Node 24 runs TypeScript, and tracebacks omit frames in it. */
+/** In a folder of its own: tracebacks omit the frames in it. */
 function writeNodeRuntime(target: string): void {
-  const folder = join(target, dirname(IN_FUNCTION.nodeRuntime));
-  const isSource = (path: string) => !/\.(js|d\.ts)$/.test(path);
-  cpSync(join(ROOT, 'runtimes/node'), folder, { recursive: true, filter: isSource });
-  writeFileSync(join(folder, 'package.json'), '{"type":"module"}\n');
+  const file = join(target, IN_FUNCTION.nodeRuntime);
+  mkdirSync(dirname(file), { recursive: true });
+  const entry = join(ROOT, `runtimes/node/asya-runtime${EXTENSION}`);
+  nodeRuntime ??= bundleRuntime(entry, ROOT);
+  writeFileSync(file, nodeRuntime);
 }
 
 function copyPythonRuntime(target: string): void {
@@ -103,7 +113,15 @@ function copyPythonRuntime(target: string): void {
     copyFileSync(join(ROOT, 'runtimes/python', name), join(target, name));
 }
 
-function bundleOf(actor: string, handler: string, folder: string): string {
+/** The function's environment names one file, whatever the format of the bundle is. */
+function writeHandler(target: string, { format, text }: HandlerBundle): void {
+  const { handler, handlerModule } = IN_FUNCTION;
+  if (format === 'esm') writeFileSync(join(target, handlerModule), text);
+  const loader = `module.exports = import('./${handlerModule}');\n`;
+  writeFileSync(join(target, handler), format === 'esm' ? loader : text);
+}
+
+function bundleOf(actor: string, handler: string, folder: string): HandlerBundle {
   const file = fileOfHandler(handler) ?? handler;
   try {
     return bundleHandler(join(folder, file), folder);

@@ -8,21 +8,27 @@ export interface Semaphore {
   readonly waiting: number;
 }
 
-export function semaphore(maxRunning: number): Semaphore {
+/** @param maxRunning A function, if the limit changes while the semaphore is used. */
+export function semaphore(maxRunning: number | (() => number)): Semaphore {
+  const limit = typeof maxRunning === 'number' ? () => maxRunning : maxRunning;
   const queue: (() => void)[] = [];
   let running = 0;
   return {
     acquire: () => {
-      if (running < maxRunning) {
+      if (running < limit()) {
         running++;
         return Promise.resolve();
       }
       return new Promise((resolve) => queue.push(resolve));
     },
     release: () => {
-      const next = queue.shift();
-      if (next === undefined) running--;
-      else next();
+      running--;
+      while (running < limit()) {
+        const next = queue.shift();
+        if (next === undefined) return;
+        running++;
+        next();
+      }
     },
     get running() {
       return running;

@@ -12,6 +12,11 @@ export interface Runtime {
    */
   call(request: RuntimeRequest): Promise<CallResult>;
   /**
+   * How many calls the host should make at the same time. Those beyond `ASYA_CONCURRENCY` wait inside the runtime for
+   * their turn, so that it need not wait for the next one. Absent: `ASYA_CONCURRENCY`.
+   */
+  capacity?(): number;
+  /**
    * Asks the handlers of the calls in flight to end early, because the host is about to stop. A call that then fails
    * ends as `interrupted`. Absent if the protocol has no way to ask.
    */
@@ -53,7 +58,15 @@ export type StartResult =
 
 export interface RuntimeRequest {
   readonly envelope: Envelope;
+  /** Counts from the moment when the runtime starts the call. */
   readonly timeoutMs: number;
+  /**
+   * The call must not start later than this, in milliseconds since 1970. If it has to wait that long for its turn, it
+   * ends as an `interrupted` call that is `isUnstarted`. Default: it may start at any time.
+   */
+  readonly startByMs?: number;
+  /** Called when the runtime starts a call that had to wait for its turn. Must not throw. */
+  readonly onStart?: () => void;
   /** Called for each progress update of the handler, while the call runs. Must not throw. */
   readonly onProgress?: (progress: HandlerProgress) => void;
 }

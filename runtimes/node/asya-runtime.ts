@@ -10,12 +10,11 @@
  * JSON.stringify, which drops undefined properties and the contents of a Map, and turns a NaN inside a value into null.
  * If 64-bit numbers matter, send them as strings or use the Python runtime.
  */
-import type { Server } from 'node:net';
 import { tracebackOf } from './error-object.ts';
 import { loadHandler } from './handler/load-handler.ts';
 import { IS_DEBUG, log } from './log.ts';
+import { serveChannel } from './server/channel-server.ts';
 import { HandlerHost } from './server/handler-host.ts';
-import { listen } from './server/listen.ts';
 import { settingsFrom } from './settings.ts';
 import { StartupError } from './startup-error.ts';
 
@@ -38,20 +37,32 @@ async function main(): Promise<void> {
 
 async function start(name: string): Promise<void> {
   const settings = settingsFrom(process.env, process.argv.slice(2));
+  // The descriptor belongs to this process only.
+  delete process.env['ASYA_RUNTIME_FD'];
   if (process.env['ASYA_PARENT_PIPE'] === '1') {
     const { watchParent } = await import('./watch-parent.ts');
     watchParent();
   }
   const host = new HandlerHost(await loadHandler(name), settings);
-  const server = await listen(host);
+  const server = await serve(host);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(server, host));
+}
+
+/** Starts to accept calls. `close` ends that. */
+async function serve(host: HandlerHost): Promise<{ close(): void }> {
+  const { channel, handler, url } = host.settings;
+  if (channel !== undefined) return serveChannel(host, channel.fd, channel.concurrency);
+  // Imported only if needed, as a function on Lambda never does.
+  const { listen } = await import('./server/listen.ts');
+  const server = await listen(host);
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? ` (port ${address.port})` : '';
-  log(`${name} is ready at ${settings.url}${port}`);
+  log(`${handler} is ready at ${url}${port}`);
+  return server;
 }
 
 /** Finishes the calls in flight, at most for the grace period, and exits with status 0. */
-async function stop(server: Server, host: HandlerHost): Promise<never> {
+async function stop(server: { close(): void }, host: HandlerHost): Promise<never> {
   server.close(); // also removes the socket file
   await host.close(SHUTDOWN_GRACE_MS);
   if (host.inFlight > 0)
@@ -65,4 +76,4 @@ function exitOnUncaught(kind: string, error: unknown): never {
   process.exit(1);
 }
 
-if (import.meta.main) await main();
+void main();

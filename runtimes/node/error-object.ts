@@ -78,8 +78,8 @@ function messageOf(thrown: unknown): string {
   return isError(thrown) ? '' : `the handler threw ${inspect(thrown, { breakLength: Infinity })}`;
 }
 
-/** Stack frames in the runtime's own files do not help the user. */
-const OWN_FOLDER = new URL('./', import.meta.url).href;
+/** Stack frames in the runtime's own files do not help the user. CommonJS names them by path, ES modules by URL. */
+const OWN_FOLDERS = [new URL('./', import.meta.url).href, `${import.meta.dirname}/`];
 
 /** The stack, then the stacks of the errors inside an AggregateError and of the causes. */
 export function tracebackOf(thrown: unknown, seen: ReadonlySet<unknown> = new Set()): string {
@@ -88,7 +88,7 @@ export function tracebackOf(thrown: unknown, seen: ReadonlySet<unknown> = new Se
   const seenNow = new Set([...seen, thrown]);
   const stack = valueAt(thrown, 'stack');
   const text = typeof stack === 'string' ? stack : `${typeNamesOf(thrown).type}: ${messageOf(thrown)}`;
-  const userLines = text.split('\n').filter((line) => !line.includes(OWN_FOLDER));
+  const userLines = text.split('\n').filter((line) => !OWN_FOLDERS.some((folder) => line.includes(folder)));
   const errors = valueAt(thrown, 'errors');
   const related: [title: string, error: unknown][] = Array.isArray(errors)
     ? errors.map((error, index) => [`Inner error ${index + 1}: `, error])

@@ -4,7 +4,10 @@ import { StartupError } from './startup-error.ts';
 export interface Settings extends Endpoint {
   /** The handler's name as the user wrote it, such as `./score.ts.score`. */
   readonly handler: string;
+  /** Where the runtime listens, unless it has a channel. */
   readonly url: string;
+  /** How calls arrive over a descriptor that the process inherited (`ASYA_RUNTIME_FD`). Undefined: the runtime listens. */
+  readonly channel: Channel | undefined;
   /** Whether a request is the whole envelope (`ASYA_RUNTIME_PROTOCOL=envelope`) or its payload only. */
   readonly isEnvelope: boolean;
   /** Whether an array is one result per item. Default: true, unless `ASYA_FANOUT=never`. */
@@ -19,6 +22,12 @@ interface Endpoint {
   readonly address: { readonly path: string } | { readonly host: string; readonly port: number };
   /** The HTTP path of the handler; empty for the socket protocols. */
   readonly path: string;
+}
+
+interface Channel {
+  readonly fd: number;
+  /** How many calls run at the same time (`ASYA_CONCURRENCY`). */
+  readonly concurrency: number;
 }
 
 const DEFAULT_MAX_REQUEST = String(16 * 1024 * 1024);
@@ -46,10 +55,26 @@ export function settingsFrom(env: NodeJS.ProcessEnv, args: readonly string[]): S
     handler,
     url,
     ...endpointFromUrl(url),
+    channel: channelFrom(env, protocol),
     isEnvelope: protocol === 'envelope',
     isFanOut: env['ASYA_FANOUT'] !== 'never',
     maxRequestBytes: Number(limit),
   };
+}
+
+function channelFrom(env: NodeJS.ProcessEnv, protocol: string): Channel | undefined {
+  const { ASYA_RUNTIME_FD: fd, ASYA_CONCURRENCY: calls } = env;
+  if (!fd) return undefined;
+  if (protocol !== 'payload')
+    throw new StartupError(
+      `ASYA_RUNTIME_PROTOCOL is "${protocol}", but calls over ASYA_RUNTIME_FD have their own protocol; unset one of them`,
+    );
+  if (!/^[0-9]{1,6}$/.test(fd))
+    throw new StartupError(`ASYA_RUNTIME_FD is "${fd}"; expected the number of a descriptor; unset it`);
+  const concurrency = calls || '1';
+  if (!/^[1-9][0-9]{0,6}$/.test(concurrency))
+    throw new StartupError(`ASYA_CONCURRENCY is "${calls}"; expected a whole number above 0`);
+  return { fd: Number(fd), concurrency: Number(concurrency) };
 }
 
 function endpointFromUrl(url: string): Endpoint {

@@ -1,7 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SQSBatchResponse } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -22,7 +21,6 @@ let assets: Readonly<
 let images: typeof assets;
 let sqs: EmbeddedSqs;
 let inbox: Mailbox;
-let sockets: string;
 const children: ChildProcess[] = [];
 
 beforeAll(async () => {
@@ -36,7 +34,6 @@ beforeAll(async () => {
   images = manifest.dockerImages;
   sqs = await startEmbeddedSqs();
   inbox = mailbox(sqsBroker(sqs).take);
-  sockets = mkdtempSync(join(tmpdir(), 'asya-'));
   for (const actor of ['count', 'store', 'review', 'x-sink'])
     await sqs.createQueue(`asya-dev-letters-${actor}`);
   await sqs.createQueue('letters-escalated');
@@ -44,7 +41,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');
   await sqs?.close();
-  rmSync(sockets, { recursive: true, force: true });
 });
 
 /** The folder of a function's asset in the app's output. */
@@ -75,8 +71,6 @@ function start(actor: string) {
       AWS_REGION: 'us-east-1',
       AWS_ACCESS_KEY_ID: 'local',
       AWS_SECRET_ACCESS_KEY: 'local',
-      // The only difference from the deployment, because two tests at once would share this path.
-      ASYA_RUNTIME_URL: `http+unix:${sockets}/${actor}.sock:/invoke`,
     }),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { build } from 'esbuild';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { bundleFunction } from '../../infra/code/bundle.ts';
+import { bundleFunction, unusedPackages } from '../../infra/code/bundle.ts';
 import { recordOf } from '../functions/sidecar/lambda-process.ts';
 import { aFolder } from '../support/a-folder.ts';
 import { startEmbeddedSqs } from '../support/embedded-sqs.ts';
@@ -56,7 +56,11 @@ test('a bundle of a host with a configurable broker contains other clients', asy
 
 test.each(FUNCTIONS_ON_LAMBDA)('%s contains the SQS client of the AWS SDK only if it is chosen', (name) => {
   const bundleWith = (client: 'slim' | 'sdk') =>
-    bundleFunction(join(ROOT, `functions/${name}/index.ts`), ROOT, client);
+    bundleFunction(
+      join(ROOT, `functions/${name}/index.ts`),
+      ROOT,
+      unusedPackages({ sqsClient: client, callsUrl: true }),
+    );
   // An operation that only the SDK knows.
   expect(bundleWith('slim')).not.toContain('ListDeadLetterSourceQueues');
   expect(bundleWith('sdk')).toContain('ListDeadLetterSourceQueues');
@@ -79,7 +83,11 @@ describe('a bundle in a folder of its own', () => {
 
   function invoke(bundled: 'slim' | 'sdk', chosen: 'slim' | 'sdk', endpoint: string): Promise<string> {
     const folder = aFolder({
-      'index.js': bundleFunction(join(ROOT, 'functions/sidecar/index.ts'), ROOT, bundled),
+      'index.js': bundleFunction(
+        join(ROOT, 'functions/sidecar/index.ts'),
+        ROOT,
+        unusedPackages({ sqsClient: bundled, callsUrl: true }),
+      ),
       'host.js': HOST,
     });
     const child = spawn(process.execPath, ['host.js'], {

@@ -67,34 +67,10 @@ describe('the installed package', { timeout: 300_000 }, () => {
     expect(template).toContain('"asya-dev-letters-score"');
     const code = readdirSync(join(folder, 'cdk.out')).find((name) => /^code\..*\.score$/.test(name)) ?? '';
     expect(readdirSync(join(folder, 'cdk.out', code), { recursive: true }).sort()).toEqual([
-      'handler.mjs',
+      'handler.cjs',
       'index.js',
       'runtime',
-      'runtime/asya-runtime.ts',
-      'runtime/bad-request.ts',
-      'runtime/error-object.ts',
-      'runtime/handler',
-      'runtime/handler/call-handler.ts',
-      'runtime/handler/call-info.ts',
-      'runtime/handler/context.ts',
-      'runtime/handler/did-you-mean.ts',
-      'runtime/handler/import-file.ts',
-      'runtime/handler/load-handler.ts',
-      'runtime/json.ts',
-      'runtime/log.ts',
-      'runtime/package.json',
-      'runtime/server',
-      'runtime/server/asya-server.ts',
-      'runtime/server/frames.ts',
-      'runtime/server/handler-host.ts',
-      'runtime/server/http-server.ts',
-      'runtime/server/listen.ts',
-      'runtime/server/progress-writer.ts',
-      'runtime/server/socket-server.ts',
-      'runtime/settings.ts',
-      'runtime/startup-error.ts',
-      'runtime/value-at.ts',
-      'runtime/watch-parent.ts',
+      'runtime/asya-runtime.cjs',
     ]);
   });
 

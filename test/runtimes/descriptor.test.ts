@@ -18,10 +18,6 @@ import { endAll, untilBegun, waitFor, within } from './runtime-process.ts';
 
 /** What a runtime does on the descriptor that the sidecar passes to it. */
 
-/** The runtimes that the cases run against. */
-const ENABLED: readonly Language['name'][] = ['python'];
-const ENABLED_LANGUAGES = LANGUAGES.filter(({ name }) => ENABLED.includes(name));
-
 afterAll(endAll);
 
 const FILES = { python: 'context_handlers', node: './context-handlers.ts' } as const;
@@ -47,7 +43,7 @@ const stopped = (call: number): Pair => end(call, 'stopped');
 const byCall = (pairs: readonly Pair[]): readonly Pair[] =>
   pairs.toSorted((a, b) => Number(a.head['call']) - Number(b.head['call']));
 
-describe.each(ENABLED_LANGUAGES)('$name runtime, on a descriptor', (language) => {
+describe.each(LANGUAGES)('$name runtime, on a descriptor', (language) => {
   const handler = `${FILES[language.name]}.run`;
   const start = (env: Readonly<Record<string, string>> = {}): Promise<OnDescriptor> =>
     startOnDescriptorForTest({ language, handler, env });
@@ -289,39 +285,36 @@ describe.each(ENABLED_LANGUAGES)('$name runtime, on a descriptor', (language) =>
   });
 });
 
-describe.runIf(ENABLED_LANGUAGES.some(({ name }) => name === 'python'))(
-  'python runtime, on a descriptor',
-  () => {
-    const [python] = LANGUAGES.filter(({ name }) => name === 'python') as [Language];
+describe.runIf(LANGUAGES.some(({ name }) => name === 'python'))('python runtime, on a descriptor', () => {
+  const [python] = LANGUAGES.filter(({ name }) => name === 'python') as [Language];
 
-    it('keeps the descriptor from a forked process', async () => {
-      const started = await startOnDescriptorForTest({ language: python, handler: 'handlers.forkchild' });
+  it('keeps the descriptor from a forked process', async () => {
+    const started = await startOnDescriptorForTest({ language: python, handler: 'handlers.forkchild' });
+    const [answer] = await started.call({ head: { ...SHORT_HEAD, call: 1 }, payload: 1 });
+    const child = Number(answer?.body);
+    onTestFinished(() => void process.kill(child, 'SIGKILL'));
+    started.runtime.child.kill('SIGKILL');
+    await receiveUntilClosed(started);
+    expect(isAlive(child)).toBe(true);
+  });
+
+  it("collects garbage as usual once the handler is loaded, or as the handler's module has set it", async () => {
+    const settings = async (handler: string): Promise<unknown> => {
+      const started = await startOnDescriptorForTest({ language: python, handler });
       const [answer] = await started.call({ head: { ...SHORT_HEAD, call: 1 }, payload: 1 });
-      const child = Number(answer?.body);
-      onTestFinished(() => void process.kill(child, 'SIGKILL'));
-      started.runtime.child.kill('SIGKILL');
-      await receiveUntilClosed(started);
-      expect(isAlive(child)).toBe(true);
+      return JSON.parse(answer?.body ?? '');
+    };
+    const usual = spawnSync(python.command, ['-c', 'import gc; print(gc.get_threshold()[0])'], {
+      encoding: 'utf8',
     });
+    expect(await settings('handlers.collections')).toEqual([true, Number(usual.stdout)]);
+    expect(await settings('own_collections.run')).toEqual([false, 12_345]);
+  });
 
-    it("collects garbage as usual once the handler is loaded, or as the handler's module has set it", async () => {
-      const settings = async (handler: string): Promise<unknown> => {
-        const started = await startOnDescriptorForTest({ language: python, handler });
-        const [answer] = await started.call({ head: { ...SHORT_HEAD, call: 1 }, payload: 1 });
-        return JSON.parse(answer?.body ?? '');
-      };
-      const usual = spawnSync(python.command, ['-c', 'import gc; print(gc.get_threshold()[0])'], {
-        encoding: 'utf8',
-      });
-      expect(await settings('handlers.collections')).toEqual([true, Number(usual.stdout)]);
-      expect(await settings('own_collections.run')).toEqual([false, 12_345]);
-    });
-
-    it('exits when the sidecar ends while the handler is being loaded', async () => {
-      const started = launchOnDescriptor({ language: python, handler: 'slow_to_load.run' });
-      await waitFor(() => started.runtime.stdout().includes('loading\n'), 'the handler to be loaded');
-      started.connection.socket.destroy();
-      expect(await within(started.runtime.ended, 'the end')).toEqual({ code: 0, signal: null });
-    });
-  },
-);
+  it('exits when the sidecar ends while the handler is being loaded', async () => {
+    const started = launchOnDescriptor({ language: python, handler: 'slow_to_load.run' });
+    await waitFor(() => started.runtime.stdout().includes('loading\n'), 'the handler to be loaded');
+    started.connection.socket.destroy();
+    expect(await within(started.runtime.ended, 'the end')).toEqual({ code: 0, signal: null });
+  });
+});

@@ -1,12 +1,16 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
-import type { Writable } from 'node:stream';
-import { defined } from '../../core/text/defined.ts';
+import type { Duplex } from 'node:stream';
 import { onLines } from './lines.ts';
+import { channelOf, type SpawnedGroup, type SpawnOptions, spawnGroup } from './spawn-group.ts';
 
 /** A shell command and all its descendants, in their own process group. */
 export interface Child {
   readonly pid: number;
+  /** In milliseconds since 1970. */
+  readonly startedAtMs: number;
+  /** The stream that the command inherited, if it did. */
+  readonly channel: Duplex | undefined;
   /** Resolves when the command has ended, with how: `exited with status 1`. Its descendants may still be ending. */
   readonly exited: Promise<string>;
   /** Resolves when no process of the group is left that could accept connections. */
@@ -17,46 +21,32 @@ export interface Child {
   stop(withinMs: number): Promise<void>;
 }
 
-export interface ChildOptions {
-  readonly command: string;
-  readonly env: Record<string, string>;
-  /** The working directory. Default: that of this process. */
-  readonly cwd?: string;
+interface OutputOptions {
   readonly onLine: (stream: 'stdout' | 'stderr', line: string) => void;
   /** A longer line is passed on in pieces. Default: 256 KiB. */
   readonly maxLineLength?: number;
 }
 
-/**
- * Kills the group when this process ends, even if it is killed: a guard in the group waits for the end of a pipe whose
- * other end only this process holds. This works for every command, including one that ignores signals or never yields.
- * The guard and the shell ignore SIGTERM: only the command reacts to it, because it may have work to finish.
- */
-const GUARD = '(trap "" TERM; read -r _ <&3; kill -9 0) & exec 3<&-; trap : TERM; ';
-const GUARD_FD = 3;
 /** A descendant that left the group may keep the output open for as long as it lives. */
 const OUTPUT_CLOSED_WITHIN_MS = 10_000;
 
-export function startChild(options: ChildOptions): Child {
-  const { command, env, cwd } = options;
-  const child = spawn('/bin/sh', ['-c', GUARD + command], {
-    env,
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-    ...defined({ cwd }),
-  });
-  // The pipe breaks when the group is killed.
-  (child.stdio[GUARD_FD] as Writable | null)?.on('error', () => {});
+export function startChild(options: SpawnOptions & OutputOptions): Child {
+  return followGroup(spawnGroup(options), options);
+}
+
+/** Follows a command that was started before. */
+export function followGroup(group: SpawnedGroup, options: OutputOptions): Child {
+  const child = group.process;
   forwardLines(child, options);
-  const exited = new Promise<string>((resolve) => {
-    child.once('error', (error) => resolve(`could not be started: ${error.message}`));
-    child.once('exit', (code, signal) => {
-      killGroup(child);
-      resolve(signal === null ? statusText(code ?? 0) : `was terminated by ${signal}`);
-    });
+  const exited = group.ended.then((end) => {
+    if ('error' in end) return `could not be started: ${end.error.message}`;
+    killGroup(child);
+    return end.signal === null ? statusText(end.code ?? 0) : `was terminated by ${end.signal}`;
   });
   return {
     pid: child.pid ?? 0,
+    startedAtMs: group.startedAtMs,
+    channel: channelOf(group),
     exited,
     gone: outputClosed(child, exited),
     kill: () => killGroup(child),
@@ -90,7 +80,7 @@ async function outputClosed(child: ChildProcess, exited: Promise<string>): Promi
   clearTimeout(timer);
 }
 
-function forwardLines(child: ChildProcess, { onLine, maxLineLength }: ChildOptions): void {
+function forwardLines(child: ChildProcess, { onLine, maxLineLength }: OutputOptions): void {
   for (const stream of ['stdout', 'stderr'] as const) {
     const source = child[stream];
     if (source !== null) onLines(source, (line) => onLine(stream, line), maxLineLength);

@@ -1,59 +1,19 @@
 import { untilAborted } from '../../async/until-aborted.ts';
 import type { CallResult } from '../../core/delivery/outcome.ts';
 import { defined } from '../../core/text/defined.ts';
-import { durationText } from '../../core/text/duration.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { RenewableRuntime, Runtime, RuntimeRequest, StartResult } from '../../ports/runtime.ts';
-import type { Details } from '../../ports/telemetry.ts';
-import { type Child, startChild } from './child.ts';
-import { type Ending, noteStderr, notReadyText } from './exit-text.ts';
-import type { RuntimeLine } from './lines.ts';
+import type { RenewableRuntime, RuntimeRequest, StartResult } from '../../ports/runtime.ts';
+import type { Child } from './child.ts';
+import { notReadyText } from './exit-text.ts';
 import { withExitReason } from './lost-connection.ts';
-import { untilAnswering } from './until-answering.ts';
-
-export interface ProcessRuntimeOptions {
-  readonly command: string;
-  /** Where the process runs. Default: the working directory of this process. */
-  readonly cwd?: string;
-  /** The environment of a process. Called before each start, which waits for it without a time limit. Never rejects. */
-  readonly env: () => Promise<Record<string, string>>;
-  /** Why `env` has not resolved yet, if it takes longer. Undefined: it has. */
-  readonly waitsFor?: () => string | undefined;
-  /** Calls the started process. */
-  readonly client: Runtime;
-  readonly clock: Clock;
-  /** How long a process may take to become ready before it is killed and restarted. Default: no limit. */
-  readonly startupTimeoutMs?: number;
-  /** Waits for the startup timeout. Default: that of the clock. */
-  readonly startupSleep?: Clock['sleep'];
-  readonly onLine: (line: RuntimeLine) => void;
-  /** The process is ready for calls. */
-  readonly onReady?: (details: { readonly pid: number; readonly startedInMs: number }) => void;
-  readonly onWarning: (message: string, details: Details) => void;
-}
+import { followInstance, type Instance } from './process-instance.ts';
+import type { ProcessRuntimeOptions } from './process-options.ts';
+import { type SpawnedGroup, spawnGroup } from './spawn-group.ts';
 
 const FIRST_RESTART_PAUSE_MS = 100;
 const MAX_RESTART_PAUSE_MS = 30_000;
 /** After a process ran this long, the pause before a restart is short again. */
 const STABLE_AFTER_MS = 60_000;
 const STOP_WITHIN_MS = 5_000;
-/** A line of output becomes a line of JSON, in which a character may take six. Readers of the log allow 256 KiB. */
-const MAX_LINE_LENGTH = 32 * 1024;
-
-/** One run of the command, from the decision to start it to its end. */
-interface Instance extends Ending {
-  child?: Child;
-  isReady: boolean;
-  /** Resolves when the process is ready, or has ended. */
-  readonly settled: Promise<void>;
-  /** Aborted when the process has ended or is being killed. */
-  readonly over: AbortController;
-  /** It gets no more calls, because another instance replaces it. */
-  isReplaced?: boolean;
-  /** It replaces an instance that worked. A call that waited for it does not fail if it cannot start. */
-  readonly isReplacement: boolean;
-}
-
 /** A runtime that the sidecar starts. Restarts it when it ends, and kills it when a call times out. */
 export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime {
   const { client, clock, onWarning } = options;
@@ -69,45 +29,35 @@ export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime
   let renewals = 0;
   /** The process that the current instance replaces. It may still finish its calls. */
   let leaving: Child | undefined;
-  let current = startInstance(Promise.resolve());
+  let current = startInstance(Promise.resolve(options.started));
 
-  function startInstance(after: Promise<unknown>, isReplacement = false): Instance {
+  function startInstance(after: Promise<SpawnedGroup | undefined>, isReplacement = false): Instance {
     const over = new AbortController();
-    const self: Instance = { isReady: false, isReplacement, over, settled: after.then(() => run(self)) };
+    const self: Instance = {
+      isReady: false,
+      isReplacement,
+      over,
+      settled: after.then((started) => run(self, started)),
+    };
     return self;
   }
 
   /** Starts the process and resolves when it is ready or has ended. */
-  async function run(self: Instance): Promise<void> {
-    const env = await currentEnvironment(self.over.signal);
-    if (env === undefined || self.over.signal.aborted) return;
-    const startedAt = clock.now();
-    let hasStarted = false;
-    const child = startChild({
-      command: options.command,
-      env,
-      maxLineLength: MAX_LINE_LENGTH,
-      ...defined({ cwd: options.cwd }),
-      onLine: (stream, line) => {
-        if (stream === 'stderr') noteStderr(self, line, hasStarted);
-        const envelopeId = onlyCall(inFlight);
-        options.onLine({
-          stream,
-          text: line,
-          ...(hasStarted ? defined({ envelopeId }) : { isStarting: true }),
-        });
-      },
-    });
-    self.child = child;
-    child.exited.then((reason) => onExit(self, child, reason, clock.now() - startedAt));
-    const ready = new AbortController();
-    killIfLate(self, child, AbortSignal.any([self.over.signal, ready.signal]));
-    self.isReady = await untilAnswering(client, clock, self.over.signal);
-    ready.abort();
+  async function run(self: Instance, started?: SpawnedGroup): Promise<void> {
+    const group = started ?? (await spawn(self.over.signal));
+    if (group === undefined) return;
+    const child = await followInstance(self, group, { options, inFlight, onExit, onLost: replace });
     if (!self.isReady) return;
-    hasStarted = true;
     failedStart = undefined;
-    options.onReady?.({ pid: child.pid, startedInMs: clock.now() - startedAt });
+    options.onReady?.({ pid: child.pid, startedInMs: clock.now() - child.startedAtMs });
+  }
+
+  /** Undefined if `over` aborts first. */
+  async function spawn(over: AbortSignal): Promise<SpawnedGroup | undefined> {
+    const env = await currentEnvironment(over);
+    if (env === undefined || over.aborted) return undefined;
+    const { command, cwd } = options;
+    return spawnGroup({ command, env, ...defined({ cwd }), hasChannel: client.attach !== undefined });
   }
 
   /** Undefined if `over` aborts first. */
@@ -120,33 +70,35 @@ export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime
     return undefined;
   }
 
-  async function killIfLate(self: Instance, child: Child, readyOrOver: AbortSignal): Promise<void> {
-    const { startupTimeoutMs, startupSleep = clock.sleep } = options;
-    if (startupTimeoutMs === undefined) return;
-    await startupSleep(startupTimeoutMs, readyOrOver);
-    if (readyOrOver.aborted) return;
-    self.isLate = true;
-    self.exitReason = `exceeded its startup timeout of ${durationText(startupTimeoutMs)} (ASYA_RUNTIME_STARTUP_TIMEOUT) and was killed`;
-    onWarning('the runtime did not become ready in time; killing it', { pid: child.pid, startupTimeoutMs });
-    child.kill();
-  }
-
   function onExit(self: Instance, child: Child, reason: string, ranMs: number): void {
-    const wasReady = self.isReady;
+    const { isReady, isLost = false } = self;
+    const wasReady = isReady || isLost;
     if (self === current) failedStart = wasReady ? undefined : self;
     self.exitReason ??= reason;
     self.isReady = false;
     self.over.abort();
-    if (closing.signal.aborted || self !== current) return;
+    if (closing.signal.aborted || (self !== current && !isLost)) return;
     if (ranMs > STABLE_AFTER_MS) pauseMs = FIRST_RESTART_PAUSE_MS;
+    self.restartPauseMs = pauseMs;
     onWarning('the runtime ended', {
       reason: self.exitReason,
       pid: child.pid,
       restartInMs: pauseMs,
       ...(wasReady ? {} : { isStarting: true }),
     });
-    current = startInstance(Promise.all([clock.sleep(pauseMs, closing.signal), child.gone]));
     pauseMs = Math.min(pauseMs * 2, MAX_RESTART_PAUSE_MS);
+    if (!isLost) replace(self, child);
+  }
+
+  /** Starts the next instance after a pause, once this one has ended. */
+  function replace(self: Instance, child: Child): void {
+    if (closing.signal.aborted || self !== current) return;
+    self.isLost = true;
+    self.isReady = false;
+    const paused = child.exited.then(() =>
+      clock.sleep(self.restartPauseMs ?? FIRST_RESTART_PAUSE_MS, closing.signal),
+    );
+    current = startInstance(Promise.all([paused, child.gone]).then(() => undefined));
   }
 
   /** Kills a runtime that did not answer in time, and starts a new one. Its other calls end as interrupted. */
@@ -155,9 +107,10 @@ export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime
     onWarning('the runtime did not answer in time; restarting it', { pid: hung.child?.pid ?? 0 });
     hung.over.abort();
     hung.child?.kill();
-    client.interrupt();
+    (client.abandon ?? client.interrupt)();
     // Otherwise its replacement starts when its calls have ended.
-    if (hung === current) current = startInstance(hung.child?.gone ?? Promise.resolve());
+    if (hung === current)
+      current = startInstance((hung.child?.gone ?? Promise.resolve()).then(() => undefined));
   }
 
   function renew(): void {
@@ -170,7 +123,8 @@ export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime
     leaving = child;
     const replaced = untilIdle()
       .then(() => child.stop(STOP_WITHIN_MS))
-      .then(() => child.gone);
+      .then(() => child.gone)
+      .then(() => undefined);
     failedStart = undefined;
     current = startInstance(replaced, true);
   }
@@ -233,9 +187,13 @@ export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime
     if (timeoutMs === undefined) return undefined;
     const token = {};
     inFlight.set(token, request.envelope.id);
-    const calling = client.call({ ...request, timeoutMs });
+    let until = clock.now() + timeoutMs;
+    const onStart = () => {
+      until = clock.now() + timeoutMs;
+      request.onStart?.();
+    };
+    const calling = client.call({ ...request, timeoutMs, onStart });
     calls.add(calling);
-    const until = clock.now() + timeoutMs;
     const end = await calling
       .then((answer) => withExitReason(answer, instance, until, { clock, interrupted: interruption.signal }))
       .finally(() => calls.delete(calling));
@@ -270,6 +228,7 @@ export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime
   return {
     restartsItself: true,
     call,
+    ...(client.capacity !== undefined && { capacity: () => client.capacity?.() ?? 1 }),
     cancel: () => client.cancel?.(),
     interrupt,
     untilReady,
@@ -292,8 +251,4 @@ export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime
       await client.close();
     },
   };
-}
-
-function onlyCall(inFlight: ReadonlyMap<object, string>): string | undefined {
-  return inFlight.size === 1 ? inFlight.values().next().value : undefined;
 }

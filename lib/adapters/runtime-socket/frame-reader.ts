@@ -21,8 +21,11 @@ export interface FrameReader {
   isInFrame(): boolean;
 }
 
-export function frameReader(maxBytes: number): FrameReader {
+/** @param onTooLong Called for a frame above the limit, which is then skipped. Default: such a frame is a problem. */
+export function frameReader(maxBytes: number, onTooLong?: (bytes: number) => void): FrameReader {
   let rest: Buffer = Buffer.alloc(0);
+  /** How many bytes of a frame above the limit are still to come. */
+  let skippingBytes = 0;
   /** The frame that is incomplete, and how much of it has arrived. */
   let body: Buffer | undefined;
   let filled = 0;
@@ -38,14 +41,28 @@ export function frameReader(maxBytes: number): FrameReader {
     return chunk.subarray(taken);
   }
 
+  function skip(): void {
+    const skipped = Math.min(skippingBytes, rest.length);
+    skippingBytes -= skipped;
+    rest = rest.subarray(skipped);
+  }
+
   return {
     add: (chunk, onFrame) => {
       rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
       if (body !== undefined) rest = fill(rest, body, onFrame);
+      skip();
       while (rest.length >= LENGTH_BYTES) {
         const length = rest.readUInt32BE(0);
         if (length > MAX_FRAME_BYTES) return new Error(NOT_A_FRAME);
-        if (length > maxBytes) return new AnswerTooLarge(length, maxBytes);
+        if (length > maxBytes && onTooLong === undefined) return new AnswerTooLarge(length, maxBytes);
+        if (length > maxBytes) {
+          skippingBytes = length;
+          rest = rest.subarray(LENGTH_BYTES);
+          skip();
+          onTooLong?.(length);
+          continue;
+        }
         const end = LENGTH_BYTES + length;
         if (rest.length >= end) {
           const frame = rest.subarray(LENGTH_BYTES, end);
@@ -59,7 +76,7 @@ export function frameReader(maxBytes: number): FrameReader {
       }
       return undefined;
     },
-    isInFrame: () => body !== undefined || rest.length > 0,
+    isInFrame: () => body !== undefined || skippingBytes > 0 || rest.length > 0,
   };
 }
 

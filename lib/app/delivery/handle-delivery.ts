@@ -1,5 +1,5 @@
 import type { Actor, Limits } from '../../core/delivery/actor.ts';
-import { type Admission, admit } from '../../core/delivery/admit.ts';
+import { type Admission, admit, startByMs } from '../../core/delivery/admit.ts';
 import type { Context } from '../../core/delivery/context.ts';
 import { normalizeForCrew, sourceActor } from '../../core/delivery/crew.ts';
 import type { Outcome } from '../../core/delivery/outcome.ts';
@@ -43,6 +43,8 @@ export interface HostContext {
   readonly timeLeftMs: number;
   /** Called before the delivery's sends: the runtime is free for the next call, or the call hung. */
   readonly onCallEnded?: (hasHung: boolean) => void;
+  /** Called when the delivery has made sends and waits for their replies. More sends follow only if one is refused. */
+  readonly onSent?: () => void;
 }
 
 /** What the host has to do with the delivery: acknowledge it, or release it so that the broker redelivers it. */
@@ -64,9 +66,12 @@ export async function handleDelivery(
   const arrivedAt = clock.now();
   const origin = { actor: sourceActor(actor, delivery.queue), messageId: delivery.messageId, deriveId };
   const arrival = normalizeForCrew(decode(delivery.body, origin), actor, delivery, arrivedAt);
-  const admitted = await admitOnceStarted(arrival, arrivedAt, host.timeLeftMs, line);
-  const admission = unlessCanceled(admitted.admission, line);
-  const outcome = await invoke(admission, line);
+  const { admission, outcome, calledAt, waitedMs } = await admitAndCall(
+    arrival,
+    arrivedAt,
+    host.timeLeftMs,
+    line,
+  );
   const hasHung = outcome.kind === 'called' && outcome.end.kind === 'timeout';
   host.onCallEnded?.(hasHung);
   const decidedAt = clock.now();
@@ -78,7 +83,7 @@ export async function handleDelivery(
     deriveId,
     countBytes: Buffer.byteLength,
   };
-  const { plan, problem } = await dispatch(decideUnlessCanceled(outcome, context, line), line);
+  const { plan, problem } = await dispatch(decideUnlessCanceled(outcome, context, line), line, host.onSent);
   const endedAt = clock.now();
   telemetry.ended({
     ...identityOf(admission),
@@ -87,11 +92,41 @@ export async function handleDelivery(
     ...problemOf(outcome, plan, problem),
     receivedBytes: Buffer.byteLength(delivery.body),
     sentBytes: plan.dispatches.map(({ body }) => Buffer.byteLength(body)),
-    processingMs: endedAt - arrivedAt,
-    ...(outcome.kind === 'called' ? { runtimeMs: decidedAt - admitted.at } : {}),
+    processingMs: endedAt - arrivedAt - waitedMs,
+    ...(outcome.kind === 'called' ? { runtimeMs: decidedAt - calledAt } : {}),
     sendMs: endedAt - decidedAt,
   });
   return { settle: plan.settle };
+}
+
+interface Called {
+  readonly admission: Admission;
+  readonly outcome: Outcome;
+  readonly calledAt: number;
+  /** How long the call waited for its turn in the runtime. */
+  readonly waitedMs: number;
+}
+
+/** Admits a delivery and calls the runtime. If the call could not start in time, the delivery is admitted again. */
+async function admitAndCall(
+  arrival: Arrival,
+  arrivedAt: number,
+  hostTimeLeftMs: number,
+  line: DeliveryLine,
+): Promise<Called> {
+  const { clock } = line;
+  const timeLeftMs = (at: number) => hostTimeLeftMs - (at - arrivedAt);
+  for (let now = arrivedAt; ; now = clock.now()) {
+    const admitted = await admitOnceStarted(arrival, now, timeLeftMs(now), line);
+    const { at } = admitted;
+    const admission = unlessCanceled(admitted.admission, line);
+    const { outcome, startedAt = at } = await invoke(admission, at, timeLeftMs(at), line);
+    if (!isUnstarted(outcome)) return { admission, outcome, calledAt: startedAt, waitedMs: startedAt - at };
+  }
+}
+
+function isUnstarted(outcome: Outcome): boolean {
+  return outcome.kind === 'called' && outcome.end.kind === 'interrupted' && outcome.end.isUnstarted === true;
 }
 
 /**
@@ -123,29 +158,49 @@ async function admitOnceStarted(
   return { admission: admit(arrival, actor, now, hostTimeLeftMs - (now - arrivedAt)), at: now };
 }
 
-async function invoke(admission: Admission, line: DeliveryLine): Promise<Outcome> {
-  const { runtime, telemetry, updates } = line;
-  if (admission.kind !== 'call' && admission.kind !== 'end-call') return admission;
+async function invoke(
+  admission: Admission,
+  now: number,
+  hostTimeLeftMs: number,
+  line: DeliveryLine,
+): Promise<{ readonly outcome: Outcome; readonly startedAt?: number }> {
+  const { runtime, telemetry, updates, clock } = line;
+  if (admission.kind !== 'call' && admission.kind !== 'end-call') return { outcome: admission };
   const { envelope, original, timeoutMs } = admission;
   telemetry.step('call', { envelopeId: envelope.id, timeoutMs });
   const call = updates?.begin(envelope, original);
   const endReport = reportCall(admission, () => call?.hasReported() ?? false, line);
-  const end = await runtime.call({ envelope, timeoutMs, ...defined({ onProgress: call?.onProgress }) });
+  let startedAt: number | undefined;
+  const end = await runtime.call({
+    envelope,
+    timeoutMs,
+    startByMs: startByMs(admission, now, hostTimeLeftMs),
+    onStart: () => {
+      startedAt = clock.now();
+    },
+    ...defined({ onProgress: call?.onProgress }),
+  });
   endReport();
   call?.end();
   telemetry.step('called', { envelopeId: envelope.id, end: end.kind });
-  return { kind: 'called', call: admission, end };
+  return { outcome: { kind: 'called', call: admission, end }, ...defined({ startedAt }) };
 }
 
 /**
  * Sends what the plan contains. If a send is refused, continues with the plan for that case. The host acknowledges the
  * delivery only after every send of the returned plan was accepted.
  */
-async function dispatch(plan: Plan, line: DeliveryLine): Promise<{ plan: Plan; problem?: string }> {
-  const replies = await Promise.all(plan.dispatches.map((one) => sendOne(one, line)));
+async function dispatch(
+  plan: Plan,
+  line: DeliveryLine,
+  onSent: HostContext['onSent'],
+): Promise<{ plan: Plan; problem?: string }> {
+  const sending = plan.dispatches.map((one) => sendOne(one, line));
+  onSent?.();
+  const replies = await Promise.all(sending);
   const refusal = replies.find((reply) => !reply.ok);
   if (refusal === undefined || refusal.ok) return { plan };
-  const fallback = await dispatch(planAfterRefusal(plan), line);
+  const fallback = await dispatch(planAfterRefusal(plan), line, onSent);
   return { plan: fallback.plan, problem: fallback.problem ?? refusal.problem };
 }
 

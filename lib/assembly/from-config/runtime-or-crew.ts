@@ -8,7 +8,8 @@ import { SDK_CLIENTS } from './sdk-clients.ts';
 
 /** The user's runtime, or one of the crew. Imports the crew's stores only when they are needed. */
 export async function runtimeOrCrew(config: SidecarConfig, env: Environment, log: JsonLog): Promise<Runtime> {
-  if (config.actor.crew === undefined) return runtimeFromConfig(config, env, systemClock, log, SDK_CLIENTS);
+  if (config.actor.crew === undefined)
+    return runtimeFromConfig(config, env, systemClock, log, { clients: SDK_CLIENTS });
   const { crewFromConfig } = await import('./crew-from-config.ts');
   return crewFromConfig(config.actor.name)(config, env, log);
 }

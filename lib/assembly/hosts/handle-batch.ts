@@ -9,6 +9,7 @@ import type { Delivery, Transport } from '../../ports/transport.ts';
 export interface BatchHost {
   readonly line: DeliveryLine;
   readonly transport: Transport;
+  /** How many calls the runtime runs at the same time. It may accept more. */
   readonly concurrency: number;
   /** The time until Lambda ends the invocation, minus the time that the last sends need. */
   readonly timeLeftMs: () => number;
@@ -16,18 +17,20 @@ export interface BatchHost {
 
 /** Processes each record of a batch independently: a failed record never fails another one. */
 export async function handleBatch(records: readonly SQSRecord[], host: BatchHost): Promise<SQSBatchResponse> {
-  const slots = semaphore(host.concurrency);
+  const { runtime, progress } = host.line;
+  const slots = semaphore(() => runtime.capacity?.() ?? host.concurrency);
+  const sends = lastSends(records.length, host.transport);
   let calls = records.length;
   let flushing: Promise<void> | undefined;
   const onCallEnded = () => {
     slots.release();
     // Afterwards there are no reports: they are sent while the last envelopes are.
-    if (--calls === 0) flushing = host.line.progress?.flush();
+    if (--calls === 0) flushing = progress?.flush();
   };
   const failures = await Promise.all(
     records.map(async (record) => {
       await slots.acquire();
-      const isDone = await handleRecord(record, onCallEnded, host);
+      const isDone = await handleRecord(record, { onCallEnded, onSent: sends.ofRecord() }, host);
       return isDone ? [] : [{ itemIdentifier: record.messageId }];
     }),
   );
@@ -36,15 +39,47 @@ export async function handleBatch(records: readonly SQSRecord[], host: BatchHost
   return { batchItemFailures: failures.flat() };
 }
 
+/**
+ * Flushes the transport as soon as no record of the batch can still add a send: then every record waits for replies or is
+ * done. Waiting longer for more sends would only cost time.
+ */
+function lastSends(count: number, transport: Transport): { ofRecord(): () => void } {
+  let stillWorking = count;
+  return {
+    /** Called each time the record has added its sends, and when it is done. */
+    ofRecord: () => {
+      let isWorking = true;
+      return () => {
+        if (isWorking) stillWorking--;
+        isWorking = false;
+        if (stillWorking === 0) transport.flush?.();
+      };
+    },
+  };
+}
+
+interface RecordHost {
+  /** Lets the next record start. */
+  readonly onCallEnded: () => void;
+  readonly onSent: () => void;
+}
+
 /** False if SQS has to redeliver the record. Never throws: a bug fails only this record. */
-async function handleRecord(record: SQSRecord, release: () => void, host: BatchHost): Promise<boolean> {
-  const { line, transport, timeLeftMs } = host;
-  const onCallEnded = once(release);
+async function handleRecord(
+  record: SQSRecord,
+  recordHost: RecordHost,
+  { line, transport, timeLeftMs }: BatchHost,
+): Promise<boolean> {
+  const { onSent } = recordHost;
+  const onCallEnded = once(recordHost.onCallEnded);
   try {
     const delivery = deliveryFromRecord(record);
-    const { settle } = await handleDelivery(delivery, { timeLeftMs: timeLeftMs(), onCallEnded }, line);
+    const host = { timeLeftMs: timeLeftMs(), onCallEnded, onSent };
+    const { settle } = await handleDelivery(delivery, host, line);
     if (settle === 'ack') return true;
-    const reply = await transport.nack(delivery, releasePauseMs(delivery.receiveCount));
+    const releasing = transport.nack(delivery, releasePauseMs(delivery.receiveCount));
+    onSent();
+    const reply = await releasing;
     if (!reply.ok)
       line.telemetry.warn('a delivery could not be released', {
         messageId: delivery.messageId,
@@ -55,6 +90,7 @@ async function handleRecord(record: SQSRecord, release: () => void, host: BatchH
     line.telemetry.warn('internal error in the sidecar', { messageId: record.messageId, problem });
   } finally {
     onCallEnded();
+    onSent();
   }
   return false;
 }

@@ -13,9 +13,11 @@ import { type FunctionPlan, isActorPlan } from './function-plan.ts';
 export const IN_FUNCTION = {
   sidecar: 'index.js',
   resiliency: 'resiliency.json',
-  /** A Node handler, bundled. */
-  handler: 'handler.mjs',
-  nodeRuntime: 'runtime/asya-runtime.ts',
+  /** A Node handler, bundled as CommonJS, or what loads the other file. */
+  handler: 'handler.cjs',
+  /** A Node handler, bundled as an ES module, if it needs one. */
+  handlerModule: 'handler.mjs',
+  nodeRuntime: 'runtime/asya-runtime.cjs',
   pythonRuntime: 'asya_runtime.py',
   /** Starts the Python runtime from its bytecode. */
   pythonStart: 'asya_start.py',
@@ -70,7 +72,7 @@ function commandOnLambda(runtime: RuntimeSpec): string | undefined {
   }
 }
 
-/** `score.ts.Scorer.score` becomes `handler.mjs.Scorer.score`, whatever the folder of the file. */
+/** `score.ts.Scorer.score` becomes `handler.cjs.Scorer.score`, whatever the folder of the file. */
 function bundledHandler(handler: string): string {
   return `${IN_FUNCTION.handler}${handler.slice(fileOfHandler(handler)?.length ?? 0)}`;
 }

@@ -1,5 +1,6 @@
 import { defined } from '../../core/text/defined.ts';
 import type { ActorSpec, Manifest } from '../manifest/manifest.ts';
+import { BUNDLED_ADDRESS } from '../settings/bundled-runtime.ts';
 import type { SidecarConfig } from '../settings/host-config.ts';
 import { queueName } from '../settings/queue-name.ts';
 import { readSidecarConfig } from '../settings/read-host-config.ts';
@@ -25,7 +26,6 @@ export interface MeshPlan {
 
 /** How much longer the visibility timeout is than the function's timeout. */
 const VISIBILITY_MARGIN_SECONDS = 30;
-const SOCKET_PATH = '/tmp/sockets/app.sock';
 
 export function planMesh(manifest: Manifest, settings: PlanSettings): MeshPlan {
   const edges = edgesOf(manifest);
@@ -92,8 +92,7 @@ function sidecarConfig(
     },
     runtime: {
       ...base.runtime,
-      address:
-        runtime.kind === 'url' ? { kind: 'http', url: runtime.url } : { kind: 'asya', path: SOCKET_PATH },
+      address: runtime.kind === 'url' ? { kind: 'http', url: runtime.url } : BUNDLED_ADDRESS,
       concurrency: spec.scaling.concurrency,
       ...defined({ secrets: referencesOf(spec) }),
     },

@@ -1,7 +1,9 @@
 import { type Kind, url } from './kinds.ts';
 
-/** Address of the runtime. */
+/** How the runtime is called. */
 export type RuntimeAddress =
+  /** Over a descriptor that a bundled runtime inherits from the sidecar. It has no URL: it is the default. */
+  | { readonly kind: 'inherited' }
   /** `asya`: the protocol of the bundled runtimes. `socket`: one frame each way. */
   | { readonly kind: 'asya' | 'socket'; readonly path: string }
   | { readonly kind: 'http'; readonly url: string }
@@ -24,6 +26,8 @@ export const runtimeAddress: Kind<RuntimeAddress> = {
   },
   write: (address) => {
     switch (address.kind) {
+      case 'inherited':
+        return 'an inherited descriptor';
       case 'asya':
         return `asya:${address.path}`;
       case 'socket':

@@ -1,9 +1,12 @@
 import type { MistakeCollector } from '../../core/text/mistake.ts';
-import type { RuntimeAddress } from './addresses.ts';
+import { type RuntimeAddress, runtimeAddress } from './addresses.ts';
 
 /** How a command names a runtime of this package: `asya_start.py`, `asya_runtime.py`, `asya-runtime.ts` or `python -m asya`. */
 const BUNDLED =
   /(?:^|[\s/'"])(?:asya_(?:runtime|start)\.py|asya-runtime\.(?:ts|js|cjs))(?=$|[\s'"])|\s-m\s+asya(?=$|\s)/;
+
+/** The address of a runtime of this package that the sidecar starts: a descriptor that it inherits. */
+export const BUNDLED_ADDRESS: RuntimeAddress = { kind: 'inherited' };
 
 interface RuntimeSettings {
   readonly address?: RuntimeAddress | undefined;
@@ -12,8 +15,8 @@ interface RuntimeSettings {
 }
 
 /**
- * The address of the runtime. Without `ASYA_RUNTIME_URL` it is the socket, in the protocol `asya:` if the command starts
- * a bundled runtime, and otherwise `unix:`, which any runtime can implement.
+ * The address of the runtime. Without `ASYA_RUNTIME_URL` it is an inherited descriptor if the command starts a bundled
+ * runtime, and otherwise the socket in the protocol `unix:`, which any runtime can implement.
  */
 export function addressOf(
   { address, command, protocol }: RuntimeSettings,
@@ -26,5 +29,18 @@ export function addressOf(
     );
   if (address !== undefined) return address;
   const isBundled = protocol === 'payload' && command !== undefined && BUNDLED.test(command);
-  return { kind: isBundled ? 'asya' : 'socket', path: socketPath };
+  return isBundled ? BUNDLED_ADDRESS : { kind: 'socket', path: socketPath };
+}
+
+/** The descriptor of a bundled runtime. 0 to 2 are its standard streams, and 3 belongs to the shell that starts it. */
+export const RUNTIME_FD = 4;
+
+/** The variables that tell a runtime how it receives its calls. */
+export function addressVariables(
+  address: RuntimeAddress,
+  concurrency: number,
+): Readonly<Record<string, string>> {
+  return address.kind === 'inherited'
+    ? { ASYA_RUNTIME_FD: String(RUNTIME_FD), ASYA_CONCURRENCY: String(concurrency) }
+    : { ASYA_RUNTIME_URL: runtimeAddress.write(address) };
 }

@@ -1,6 +1,6 @@
 import { isSidecarCredential } from './cloud-credentials.ts';
+import { CREDENTIAL_VARIABLES } from './credential-variables.ts';
 import type { VariableMap } from './handler-identity.ts';
-import { CREDENTIAL_VARIABLES } from './settings.ts';
 import type { Environment } from './variables.ts';
 
 /** With these an AWS SDK does not look for credentials in the user's files and in the metadata of a virtual machine. */
@@ -28,8 +28,8 @@ export interface HandlerEnvironmentInput {
   readonly passed: readonly string[];
   /** The variables of the credentials server, if the handler has a role. */
   readonly credentials?: Readonly<Record<string, string>>;
-  /** The region of the sidecar, for the SDKs of a handler with a role that find no other. */
-  readonly region: string;
+  /** The region of the sidecar, for the SDKs of a handler with a role that find no other. Needed only with `credentials`. */
+  readonly region?: string;
   /** Values of secrets by variable. They override the sidecar's variables. */
   readonly secrets?: Readonly<Record<string, string>>;
   /** `ASYA_RUNTIME_ENV`. Overrides all above. */

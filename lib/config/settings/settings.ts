@@ -36,8 +36,3 @@ export const CHAPTERS: readonly Chapter[] = [
 
 /** The same by variable. Every host accepts all of them, so that one environment can serve several. */
 export const SETTINGS = settingsByVariable(CHAPTERS.flatMap(({ groups }) => groups));
-
-/** Variables that contain secrets or passwords of the mesh itself. */
-export const CREDENTIAL_VARIABLES: readonly string[] = Object.values(SETTINGS)
-  .filter(({ isSecret, hasPassword }) => isSecret || hasPassword)
-  .map(({ variable }) => variable);

@@ -44,8 +44,13 @@ export function writeEnvironment(config: WritableConfig, resiliencyPath?: string
           }
         : { file: resiliencyPath }),
     }),
-    // A crew actor is recognized by having no runtime.
-    ...writeGroup(RUNTIME, actor.crew === undefined ? runtime : { ...runtime, address: undefined }),
+    // A crew actor is recognized by having no runtime, and an inherited descriptor has no URL.
+    ...writeGroup(
+      RUNTIME,
+      actor.crew === undefined && runtime.address?.kind !== 'inherited'
+        ? runtime
+        : { ...runtime, address: undefined },
+    ),
     ...writeTransports(config, actor),
     ...writeGroup(QUEUES, config.queues ?? {}),
     ...writeGroup(REPORTING, config),

@@ -64,6 +64,23 @@ export function admit(arrival: Arrival, actor: Actor, now: number, hostTimeLeftM
     : admission;
 }
 
+/** For so long an admission stays valid while its call waits for its turn. */
+const MAX_WAIT_MS = 1_000;
+
+/**
+ * The latest time at which an admitted call may start. Until then a new admission would give it the same timeout, because
+ * its deadline and the host leave more time than the call needs. Later it has to be admitted again.
+ */
+export function startByMs(
+  { kind, envelope, timeoutMs }: Call | EndActorCall,
+  now: number,
+  hostTimeLeftMs: number,
+): number {
+  const deadline = kind === 'call' ? deadlineMs(envelope) : undefined;
+  const leftMs = Math.min(hostTimeLeftMs, (deadline ?? Number.POSITIVE_INFINITY) - now);
+  return now + Math.min(MAX_WAIT_MS, Math.max(0, leftMs - timeoutMs));
+}
+
 /** The deadline does not limit an end actor: an envelope that has ended is recorded even if it is late. */
 function admitToEndActor(original: Envelope, actor: Actor): EndActorCall {
   return { kind: 'end-call', envelope: withoutNotBefore(original), original, timeoutMs: actor.timeoutMs };

@@ -12,6 +12,29 @@ export type AnswerPart =
   /** The call has ended. `answer` does not contain the items before it. */
   | { readonly kind: 'end'; readonly answer: Answer };
 
+/** What a pair is about, on a connection that carries several calls. */
+export interface PairSubject {
+  readonly kind: string;
+  /** The number of the call. Undefined if the pair belongs to none. */
+  readonly call?: number;
+}
+
+/** Undefined if it is not the head of a pair. */
+export function readPairSubject(head: string): PairSubject | undefined {
+  const json = readJson(head);
+  if (json.kind !== 'object') return undefined;
+  const kind = stringFromJson(json.members.get('kind'));
+  const call = json.members.get('call');
+  if (kind === undefined || (call !== undefined && !/^[0-9]{1,15}$/.test(call))) return undefined;
+  return call === undefined ? { kind } : { kind, call: Number(call) };
+}
+
+/** Whether a runtime that says with this head that it is ready ends a generator whose values are not wanted any more. */
+export function mayStop(head: string): boolean {
+  const json = readJson(head);
+  return json.kind === 'object' && json.members.get('stop') === 'true';
+}
+
 /** Reads one pair. What cannot be read ends the call. */
 export function readAnswerPart(head: string, body: string, fanOut: FanOut): AnswerPart {
   const json = readJson(head);

@@ -6,8 +6,12 @@ export type CallResult =
   | Answer
   /** No answer within the call's timeout; the runtime was killed. */
   | { readonly kind: 'timeout' }
-  /** The runtime was killed because of another call. */
-  | { readonly kind: 'interrupted' };
+  | {
+      /** The runtime was killed because of another call, or its host is about to end. */
+      readonly kind: 'interrupted';
+      /** The runtime did not start this call, and the host goes on: the delivery can be admitted again. */
+      readonly isUnstarted?: true;
+    };
 
 /** What happened to a delivery, before anything is decided. */
 export type Outcome =

@@ -27,8 +27,6 @@ export interface RunnerOptions {
   readonly plan: FunctionPlan;
   /** The folder of the actor's document. */
   readonly cwd: string;
-  /** Folder for the sockets of the runtimes. Its path must be short. */
-  readonly socketFolder: string;
   /** Maximum number of instances. */
   readonly replicas: number;
   /** Command that starts the runtime. Undefined if it runs elsewhere. */
@@ -64,7 +62,7 @@ export async function runOnLambda(options: RunnerOptions, client: SQSClient): Pr
     timeoutMs: plan.timeoutSeconds * 1000,
     cwd,
     ...defined({ attachment }),
-    variables: (instance) => variablesOf(options, instance),
+    variables: () => variablesOf(options),
     onLine: (_, stream, line) => onLine(stream, line),
     onWarning,
   });
@@ -101,23 +99,16 @@ export async function runOnLambda(options: RunnerOptions, client: SQSClient): Pr
   }
 }
 
-/** Each instance has its own runtime, and therefore its own socket. */
-export function variablesOf(
-  {
-    plan,
-    command,
-    socketFolder,
-    secrets,
-    handlerEnv: env,
-  }: Pick<RunnerOptions, 'plan' | 'command' | 'socketFolder' | 'secrets' | 'handlerEnv'>,
-  instance: number,
-): Record<string, string> {
-  const path = join(socketFolder, `${plan.actor.slice(0, 20)}-${instance}.sock`);
+/** The environment of an instance's sidecar. */
+export function variablesOf({
+  plan,
+  command,
+  secrets,
+  handlerEnv: env,
+}: Pick<RunnerOptions, 'plan' | 'command' | 'secrets' | 'handlerEnv'>): Record<string, string> {
   const config = isActorPlan(plan) ? withoutSecrets(plan.config) : plan.config;
   const runtime =
-    command === undefined
-      ? config.runtime
-      : { ...config.runtime, command, address: { kind: 'asya' as const, path }, ...defined({ env }) };
+    command === undefined ? config.runtime : { ...config.runtime, command, ...defined({ env }) };
   return { ...plan.environment, ...secrets?.(), ...writeEnvironment({ ...config, runtime }).variables };
 }
 

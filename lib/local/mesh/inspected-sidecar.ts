@@ -14,7 +14,7 @@ process.on('message', (message: MeshMessage) => {
 });
 
 const sidecar = lambdaHandler(process.env, (config, env, log) =>
-  runtimeFromConfig(config, env, systemClock, log, SDK_CLIENTS, timeouts),
+  runtimeFromConfig(config, env, systemClock, log, { clients: SDK_CLIENTS, timeouts }),
 );
 
 /** The longest timer in Node. */

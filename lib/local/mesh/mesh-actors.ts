@@ -159,7 +159,6 @@ export function meshOn(deps: MeshDeps, options: MeshOptions): LocalMesh {
       plan,
       cwd,
       ...(spec === undefined ? {} : { secrets: () => secrets.values(spec) }),
-      socketFolder: sockets.path,
       replicas,
       ...how,
       ...defined({ handlerEnv, inspection }),

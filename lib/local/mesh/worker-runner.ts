@@ -24,12 +24,11 @@ export function runAsWorkers(
   const children = new Set<Child>();
   /** Children that were asked to stop. Their exit needs no warning. */
   const leaving = new Set<Child>();
-  let started = 0;
 
   async function keepRunning(): Promise<void> {
     let pauseMs = FIRST_PAUSE_MS;
     while (!closing.signal.aborted) {
-      const variables = { ...variablesOf(options, ++started), ...more };
+      const variables = { ...variablesOf(options), ...more };
       const startedAt = systemClock.now();
       const child = startChild({
         command: commandOf(process.execPath, HOST, ...umaskArgument()),

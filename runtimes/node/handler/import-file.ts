@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { basename, dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { tracebackOf } from '../error-object.ts';
@@ -18,10 +18,18 @@ export async function importFile(file: string): Promise<object> {
     );
   }
   try {
-    return (await import(pathToFileURL(path).href)) as object;
+    return path.endsWith('.cjs') ? await requireFile(path) : await import(pathToFileURL(path).href);
   } catch (error) {
     throw importError(path, error);
   }
+}
+
+/** Loads a CommonJS file without the loader of ES modules, which takes longer. The file may export a promise. */
+async function requireFile(path: string): Promise<object> {
+  const exported: unknown = createRequire(path)(path);
+  if (exported instanceof Promise) return await exported;
+  const isFromModule = valueAt(exported, '__esModule') === true;
+  return isFromModule ? (exported as object) : { default: exported };
 }
 
 function importError(path: string, error: unknown): StartupError {
@@ -62,6 +70,8 @@ function locationIn(error: unknown): string | undefined {
 }
 
 function locationFromCheck(path: string): string | undefined {
+  // Loaded only here, because it is rarely needed.
+  const { spawnSync } = process.getBuiltinModule('node:child_process');
   const { stderr } = spawnSync(process.execPath, ['--check', path], { encoding: 'utf8', timeout: 10_000 });
   return locationIn({ stack: stderr });
 }

@@ -6,13 +6,14 @@ const HEADER_BYTES = 4;
 
 /** Several frames in one buffer, so that one write sends them. */
 export function encodeFrames(...texts: readonly string[]): Buffer {
-  const frames = texts.flatMap((text) => {
-    const body = Buffer.from(text);
-    const header = Buffer.allocUnsafe(HEADER_BYTES);
-    header.writeUInt32BE(body.length);
-    return [header, body];
-  });
-  return Buffer.concat(frames);
+  const lengths = texts.map((text) => Buffer.byteLength(text));
+  const bytes = Buffer.allocUnsafe(lengths.reduce((sum, length) => sum + HEADER_BYTES + length, 0));
+  let at = 0;
+  for (const [index, text] of texts.entries()) {
+    at = bytes.writeUInt32BE(lengths[index] ?? 0, at);
+    at += bytes.write(text, at, 'utf8');
+  }
+  return bytes;
 }
 
 /** Calls back for each frame of a connection. `onEnd` is called once, when no more frames will follow. */

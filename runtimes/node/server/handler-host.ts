@@ -52,11 +52,16 @@ export class HandlerHost {
     if (this.#inFlight === 0) this.#onIdle?.();
   }
 
+  /** Asks the calls in flight to end early. */
+  cancel(): void {
+    for (const call of this.#calls) call.cancel();
+  }
+
   /** Stops accepting calls and asks those in flight to end early. Resolves when none is left, or after the grace period. */
   close(graceMs: number): Promise<void> {
     return new Promise((resolve) => {
       this.#onIdle = resolve;
-      for (const call of this.#calls) call.cancel();
+      this.cancel();
       if (this.#inFlight === 0) resolve();
       else setTimeout(resolve, graceMs);
     });

@@ -1,10 +1,12 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { BadRequest } from '../bad-request.ts';
 import { errorObjectFrom } from '../error-object.ts';
 import type { HandlerHost, Reply } from './handler-host.ts';
 
 /** The HTTP protocol: `POST` to the handler's path is a call, `GET /healthz` is the readiness check. */
 export function createHttpServer(host: HandlerHost): Server {
+  // An import would load an HTTP client as well, for the names that it exports.
+  const { createServer } = process.getBuiltinModule('node:http');
   const server = createServer((request, response) => void serveRequest(host, request, response));
   // The sidecar keeps its connections open. If this side closed an idle one, the next call on it would be lost.
   server.keepAliveTimeout = 0;

@@ -12,8 +12,9 @@ export interface ProgressWriter {
 /**
  * While the connection is busy, only the last value of each field waits. The sidecar would keep no more than that, and a
  * handler that reports in a loop would fill the memory.
+ * @param tag Marks a head with the call that it belongs to.
  */
-export function progressWriter(socket: Socket): ProgressWriter {
+export function progressWriter(socket: Socket, tag = (head: string): string => head): ProgressWriter {
   let waiting: { readonly update: object; readonly data: string } | undefined;
   let isListening = false;
 
@@ -21,7 +22,7 @@ export function progressWriter(socket: Socket): ProgressWriter {
     if (waiting === undefined) return;
     const { update, data } = waiting;
     waiting = undefined;
-    socket.write(encodeFrames(JSON.stringify({ kind: 'progress', ...update }), data));
+    socket.write(encodeFrames(tag(JSON.stringify({ kind: 'progress', ...update })), data));
   }
 
   function flushOnDrain(): void {

@@ -3,6 +3,7 @@ import { IS_DEBUG, log } from '../log.ts';
 import { valueAt } from '../value-at.ts';
 import { encodeFrames, onFrames } from './frames.ts';
 import type { HandlerHost } from './handler-host.ts';
+import { write } from './write.ts';
 
 /** The socket protocol: one frame is a call, one frame is its answer, one call at a time on each connection. */
 export function createSocketServer(host: HandlerHost): Server {
@@ -56,9 +57,4 @@ export function serveCalls(
     },
     end: () => void last.then(() => socket.end()),
   });
-}
-
-/** Resolves when the bytes are written, or when the connection is lost. */
-export function write(socket: Socket, bytes: Buffer): Promise<void> {
-  return new Promise((resolve) => socket.write(bytes, () => resolve()));
 }

@@ -122,3 +122,60 @@ describe.each([1, 3])('with a concurrency of %i', (concurrency) => {
     expect(fixture.warnings).toContain('a delivery could not be released: gone');
   });
 });
+
+describe('the transport is flushed', () => {
+  /** Events in order: a call that started, a send that was made, and a flush. */
+  function recorded(more: Partial<BatchFixture['line']['runtime']> = {}) {
+    const events: string[] = [];
+    const replies = new Map<string, PromiseWithResolvers<Reply>>();
+    const fixture = batchFixture(({ envelope, type }) => {
+      events.push(`send ${type} ${envelope.payload}`);
+      const reply = Promise.withResolvers<Reply>();
+      replies.set(`${type} ${envelope.payload}`, reply);
+      return reply.promise;
+    });
+    const flush = () => {
+      events.push('flush');
+      for (const [name, { resolve }] of replies)
+        resolve(name === 'next "refused"' ? { ok: false, problem: 'down' } : ACCEPTED);
+    };
+    const runtime = { ...fixture.line.runtime, ...more };
+    const line = { ...fixture.line, runtime };
+    return { ...fixture, events, line, transport: { ...fixture.transport, flush } };
+  }
+  const onTheWay = (payload: string) =>
+    recordOf('score', envelopeAt('score', payload, { route: { prev: [], curr: 'score', next: ['store'] } }));
+
+  test('once, after the last record of the batch has made its sends', async () => {
+    const fixture = recorded({ capacity: () => 3 });
+    const records = ['a', 'b', 'c'].map(onTheWay);
+    expect(await batch(records, fixture)).toEqual({ batchItemFailures: [] });
+    const sends = ['a', 'b', 'c'].map((name) => `send next "${name}"`);
+    // Each record that is done has nothing more to send.
+    expect(fixture.events.slice(0, 4)).toEqual([...sends, 'flush']);
+  });
+
+  test('again for what is sent because a send was refused, and for releases', async () => {
+    const fixture = recorded({ capacity: () => 2 });
+    const records = ['a', 'refused'].map(onTheWay);
+    const response = await batch(records, fixture);
+    expect(fixture.events.slice(0, 3)).toEqual(['send next "a"', 'send next "refused"', 'flush']);
+    expect(response.batchItemFailures).toEqual([{ itemIdentifier: records[1]?.messageId }]);
+    expect(fixture.released).toHaveLength(1);
+    expect(fixture.events.filter((event) => event === 'flush').length).toBeGreaterThan(1);
+  });
+
+  test('although a record fails with a bug', async () => {
+    const fixture = recorded({
+      capacity: () => 2,
+      call: async ({ envelope }) => {
+        if (envelope.payload === '"bug"') throw new Error('a bug');
+        return { kind: 'frames', frames: [{ payload: envelope.payload }] };
+      },
+    });
+    const records = ['a', 'bug'].map(onTheWay);
+    expect(await batch(records, fixture)).toEqual({
+      batchItemFailures: [{ itemIdentifier: records[1]?.messageId }],
+    });
+  });
+});

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { SQSEvent } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RuntimeApi, startRuntimeApi } from '../../../bench/lambda/runtime-api.ts';
-import { bundleFunction } from '../../../infra/code/bundle.ts';
+import { bundleFunction, unusedPackages } from '../../../infra/code/bundle.ts';
 import { envelopeAt } from '../../sidecar/envelopes.ts';
 import {
   pythonRuntime,
@@ -40,7 +40,7 @@ describe.skipIf(!isInstalled)('the bundle with the Runtime Interface Client', ()
     stage = await setStage('x-sink', 'store', 'score');
     api = await startRuntimeApi();
     const folder = await temporaryFolder();
-    const bundle = bundleFunction(join(ROOT, 'functions/sidecar/index.ts'), ROOT);
+    const bundle = bundleFunction(join(ROOT, 'functions/sidecar/index.ts'), ROOT, unusedPackages({}));
     writeFileSync(join(folder, 'index.js'), bundle);
     console.log(`the bundle has ${(bundle.length / 1024).toFixed(1)} KB`);
     const startedAt = performance.now();

@@ -41,5 +41,5 @@ it('a handler that imports from asya-serverless/handler starts in a mesh that is
 });
 
 it('its bundle contains the class', () => {
-  expect(bundleHandler('busy.ts', aLinkedMesh())).toContain('asya.RetryAfter');
+  expect(bundleHandler('busy.ts', aLinkedMesh()).text).toContain('asya.RetryAfter');
 });

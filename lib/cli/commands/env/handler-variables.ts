@@ -4,13 +4,9 @@ import type { ActorSpec, Manifest } from '../../../config/manifest/manifest.ts';
 import { type ActorPlan, isActorPlan } from '../../../config/plan/function-plan.ts';
 import { lambdaEnvironment } from '../../../config/plan/lambda-environment.ts';
 import { planMesh } from '../../../config/plan/mesh-plan.ts';
-import { runtimeAddress } from '../../../config/settings/addresses.ts';
 import { isSidecarCredential } from '../../../config/settings/cloud-credentials.ts';
-import {
-  CREDENTIALS_SERVER_VARIABLES,
-  handlerEnvironment,
-  isRemoved,
-} from '../../../config/settings/handler-environment.ts';
+import { CREDENTIALS_SERVER_VARIABLES, isRemoved } from '../../../config/settings/handler-environment.ts';
+import { runtimeEnvironment } from '../../../config/settings/runtime-environment.ts';
 import { secretDescription } from '../../../config/settings/secret-reference.ts';
 import type { Environment } from '../../../config/settings/variables.ts';
 import { writeEnvironment } from '../../../config/settings/write-environment.ts';
@@ -85,21 +81,18 @@ export function handlerVariables(input: Input): HandlerVariables {
     ...(host === 'local' ? localOwn(input, plan) : deployedOwn(input, plan)),
     ...named(SET_AT_START[host] ?? []),
   };
-  const { passEnv, address, protocol } = plan.config.runtime;
-  const environment = handlerEnvironment({
-    own,
-    passed: passEnv,
+  const { runtime } = plan.config;
+  const environment = runtimeEnvironment(runtime, own, {
     region: LOCAL_REGION,
     ...accessOf(input),
     secrets:
       host === 'local' ? {} : Object.fromEntries(Object.keys(spec.secrets ?? {}).map((name) => [name, ''])),
-    mesh: { ASYA_RUNTIME_URL: runtimeAddress.write(address), ASYA_RUNTIME_PROTOCOL: protocol },
   });
   const given = Object.entries(environment).map(([name, value]) => described(name, value, input));
   return {
     variables: [...given, ...missingOf(input)].toSorted(byOrigin),
     removed: Object.keys(own)
-      .filter((name) => isRemoved(name, passEnv) && !Object.hasOwn(environment, name))
+      .filter((name) => isRemoved(name, runtime.passEnv) && !Object.hasOwn(environment, name))
       .toSorted(),
     notes: notesFor(input),
   };
@@ -123,10 +116,7 @@ function localOwn(input: Input, plan: ActorPlan): Environment {
   const { spec, shell } = input;
   const how = runtimeCommand(spec.runtime, { python: 'python3', version: '' });
   const { values } = secretsOf(input);
-  const variables = variablesOf(
-    { plan, socketFolder: '/tmp', secrets: () => values, ...('command' in how ? how : {}) },
-    1,
-  );
+  const variables = variablesOf({ plan, secrets: () => values, ...('command' in how ? how : {}) });
   return functionEnvironment({ name: plan.actor, memoryMb: plan.memoryMb }, variables, shell);
 }
 

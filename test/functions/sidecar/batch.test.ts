@@ -1,0 +1,71 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { envelopeAt } from '../../sidecar/envelopes.ts';
+import { ROOT } from '../../sidecar/sidecar-process.ts';
+import { type Stage, setStage } from '../../sidecar/stage.ts';
+import { type LambdaProcess, recordOf, startLambda } from './lambda-process.ts';
+
+/** Batches whose calls are sent to the Node runtime ahead of their turn, while its process ends. */
+
+const HANDLER = `
+import { appendFileSync } from 'node:fs';
+export async function handle({ n, do: what }, context) {
+  appendFileSync(process.env.CALLS, n + '\\n');
+  if (what === 'kill') process.kill(process.pid, 'SIGKILL');
+  if (what !== undefined) await new Promise((resolve) => setTimeout(resolve, 600_000));
+  return { n, attempt: context.attempt };
+}
+`;
+
+let stage: Stage;
+let lambda: LambdaProcess;
+let calls: string;
+beforeAll(async () => {
+  stage = await setStage('x-sink', 'store', 'score');
+  calls = join(stage.folder, 'calls');
+  writeFileSync(join(stage.folder, 'handler.mjs'), HANDLER);
+  // Without a URL the calls use the descriptor.
+  const { ASYA_RUNTIME_URL: _none, ...variables } = stage.variables('score', {
+    ASYA_RUNTIME_COMMAND: `exec '${process.execPath}' ${ROOT}/runtimes/node/asya-runtime.ts ${stage.folder}/handler.mjs.handle`,
+    ASYA_RESILIENCY_ACTOR_TIMEOUT: '2s',
+    ASYA_RESILIENCY_POLICIES: '{"default":{"maxAttempts":1}}',
+    CALLS: calls,
+  });
+  lambda = startLambda(variables);
+  await lambda.loaded;
+});
+afterAll(() => stage.close());
+
+const route = { prev: [], curr: 'score', next: ['store'] };
+
+/** Processes a batch, one of whose records ends the process. Returns the ends of all records, by their place. */
+async function batchWith(what: string) {
+  writeFileSync(calls, '');
+  const envelopes = Array.from({ length: 9 }, (_, n) =>
+    envelopeAt('score', n === 4 ? { n, do: what } : { n }, { route }),
+  );
+  const response = await lambda.invoke(envelopes.map((envelope) => recordOf('score', envelope)));
+  expect(response).toEqual({ batchItemFailures: [] });
+  const [ends, failure] = await Promise.all([
+    Promise.all(envelopes.filter((_, n) => n !== 4).map(({ id }) => stage.inbox.next('store', id))),
+    stage.inbox.next('x-sink', envelopes[4]?.id ?? ''),
+  ]);
+  const made = readFileSync(calls, 'utf8').split('\n').filter(Boolean).map(Number);
+  return { payloads: ends.map(({ payload }) => payload), failure, made };
+}
+
+test.each([
+  ['kill', 'RuntimeConnectionError'],
+  ['hang', 'ActorTimeout'],
+])(
+  'only the call that ends the process (%s) fails, and no other call is repeated or counted',
+  async (what, type) => {
+    // From now on calls are short, so that the next batch is sent ahead.
+    await lambda.invoke([recordOf('score', envelopeAt('score', { n: 0 }, { route }))]);
+    const { payloads, failure, made } = await batchWith(what);
+    expect(payloads).toEqual([0, 1, 2, 3, 5, 6, 7, 8].map((n) => ({ n, attempt: 1 })));
+    expect(failure.status).toMatchObject({ phase: 'failed', error: { type } });
+    expect(made.toSorted()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+  },
+);
