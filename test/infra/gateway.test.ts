@@ -288,6 +288,6 @@ describe('the gateway', () => {
     expect(() => mesh.addGateway()).toThrow(/"dev-hand" already has a gateway/);
     const full = new ActorMesh(new Stack(app, 'Full'), 'Mesh', { namespace: 'dev-full', code: STUB_CODE });
     full.addActor('score', { handler: 'score.ts.score', environment: { PROMPT: 'x'.repeat(3700) } });
-    expect(() => full.addGateway()).toThrow(/^asya: 1 mistake .*\n.*environment of 42\d\d bytes/);
+    expect(() => full.addGateway()).toThrow(/^asya: 1 mistake .*\n.*environment of 41\d\d bytes/);
   });
 });
