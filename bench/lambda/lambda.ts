@@ -40,7 +40,7 @@ export async function benchLambda(): Promise<readonly Row[]> {
         `${arrived} of ${envelopesSoFar()} envelopes arrived at ${STORE}; the figures are not valid`,
       );
     if ((await ask(gateway.child, 'count')) === 0)
-      throw new Error('the gateway received no reports; the figures are not valid');
+      throw new Error('the gateway received no request; the figures are not valid');
     return [
       ...compare('Node actor / plain handler', measured, 'node', 'plain', GOALS),
       ...compare('Node actor / Powertools', measured, 'node', 'powertools', GOALS),

@@ -20,6 +20,8 @@ interface Reporter {
  * actor. Most calls are shorter, and each report is a write.
  */
 const REPORT_AFTER_MS = 1_000;
+/** Without a reason, each call would create an exception with a stack trace. */
+const ENDED = 'ended';
 
 /** The delivery ends as canceled without a call if its task is known to be canceled. It does not wait for the gateway. */
 export function unlessCanceled(admission: Admission, { actor, clock, progress }: Reporter): Admission {
@@ -49,7 +51,7 @@ export function reportCall(
     const report = visitReportOf(envelope, original, actor.name);
     if (report !== undefined) void progress.note(report);
   });
-  return () => over.abort();
+  return () => over.abort(ENDED);
 }
 
 /** Sends with which an envelope goes on, instead of to its end. */
