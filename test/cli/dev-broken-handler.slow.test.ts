@@ -31,7 +31,7 @@ describe('asya dev with a broken handler', () => {
     await dev.untilRunning();
     await dev.untilPrinted(/bad \| .*SyntaxError/);
     writeFileSync(join(cwd, 'mesh/bad.ts'), 'export const bad = (payload: unknown) => payload;\n');
-    await dev.untilPrinted('./bad.ts.bad is ready');
+    await dev.untilPrinted('bad restarts: bad.ts changed');
     const sent = await asya(['send', 'f', '--wait'], { cwd });
     expect(sent).toMatchObject({ status: 0 });
     writeFileSync(join(cwd, 'mesh/good.yaml'), actorText('good', 'handler: good.ts.god'));

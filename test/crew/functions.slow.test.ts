@@ -103,6 +103,7 @@ describe('x-sink', () => {
         reason: 'Completed',
         at: '2026-01-01T10:00:02Z',
         archive_key: key,
+        route: envelope.route,
       },
     ]);
   });

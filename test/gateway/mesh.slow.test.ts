@@ -133,8 +133,8 @@ describe('a mesh with a gateway', () => {
 
   it('cancels a running task: the next actor is not called', async () => {
     const released = join(folder, 'released');
-    // Several envelopes: if the answer comes too late for the first one, the actor knows it for the next ones.
-    const task = await create('two', { until: released, many: 10, sleep: 500 });
+    // So many that they take longer than the time after which the actor's sidecar asks for cancellations again.
+    const task = await create('two', { until: released, many: 40, sleep: 500 });
     await expect.poll(async () => (await taskAt(task.id)).state).toBe('running');
     expect(await (await request(`/tasks/${task.id}`, { method: 'DELETE' })).json()).toMatchObject({
       state: 'canceled',

@@ -67,6 +67,8 @@ function start(actor: string) {
     cwd: folder,
     env: plainEnvironment({
       ...Variables,
+      // In the template it refers to the account of the stack.
+      ASYA_SQS_ACCOUNT: '000000000000',
       ASYA_SQS_ENDPOINT: sqs.endpoint,
       AWS_REGION: 'us-east-1',
       AWS_ACCESS_KEY_ID: 'local',

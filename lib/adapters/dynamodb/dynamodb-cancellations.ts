@@ -52,6 +52,8 @@ export function dynamoDbCancellations(table: Table, clock: Clock): Cancellations
       const period = Math.floor(clock.now() / PERIOD_MS);
       try {
         await Promise.all([addTo(period, taskId), addTo(period + 1, taskId)]);
+        // What was read before does not contain it.
+        readAt = Number.NEGATIVE_INFINITY;
         return ACCEPTED;
       } catch (error) {
         return refusalOf(error, table);

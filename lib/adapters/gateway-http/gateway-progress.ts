@@ -14,7 +14,7 @@ export interface ProgressOptions {
 }
 
 /** An answer is recent for this long: then the gateway is asked again which tasks were canceled. */
-const RECENT_MS = 5_000;
+const RECENT_MS = 2_000;
 /** The longest that a host waits for its last reports before it may be suspended. */
 const FLUSH_MS = 250;
 /** After an answer was late, no host waits for this long, so waiting costs less than 1 % of the time. */

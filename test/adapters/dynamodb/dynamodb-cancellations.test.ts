@@ -52,13 +52,20 @@ describe('cancellations', () => {
   });
 
   it('are read once in two seconds, by all callers together', async () => {
-    const { clock, cancellations, reads } = await makeFixture('cached');
+    const { table, clock, cancellations, reads } = await makeFixture('cached');
     await Promise.all(Array.from({ length: 100 }, () => cancellations.recent()));
-    await cancellations.add('t-1');
+    await dynamoDbCancellations(table, clock).add('t-1');
     await clock.pass(1_999);
     expect([await cancellations.recent(), reads()]).toEqual([[], 1]);
     await clock.pass(1);
     expect([await cancellations.recent(), reads()]).toEqual([['t-1'], 2]);
+  });
+
+  it('are known at once to the process that added them', async () => {
+    const { cancellations } = await makeFixture('own');
+    expect(await cancellations.recent()).toEqual([]);
+    await cancellations.add('t-1');
+    expect(await cancellations.recent()).toEqual(['t-1']);
   });
 
   it('are limited, and expire', async () => {

@@ -104,7 +104,7 @@ function planOf({ manifest, spec, host }: Input): ActorPlan {
     storage: {},
     gateway: { url: UNKNOWN, secret: '-'.repeat(32) },
     ...(host === 'local'
-      ? { broker: { ASYA_TRANSPORT: 'sqs', ASYA_SQS_ENDPOINT: UNKNOWN } }
+      ? { broker: { ASYA_TRANSPORT: 'sqs', ASYA_SQS_ENDPOINT: UNKNOWN, ASYA_SQS_CLIENT: 'sdk' } }
       : { namespace: 'mesh' }),
   };
   const plan = planMesh(manifest, settings).functions.find(({ actor }) => actor === spec.name);

@@ -30,10 +30,8 @@ export const LAMBDA_VARIABLES: readonly string[] = [
 export const CLOUD_RUN_VARIABLES: readonly string[] = ['K_CONFIGURATION', 'K_REVISION', 'K_SERVICE', 'PORT'];
 
 /**
- * Variables that libraries and hosts set in the sidecar's process after its start, so that no environment of a plan
- * contains them. Powertools for metrics sets the first on Lambda and locally, the local function's host the second.
+ * Variables that hosts set in the sidecar's process after its start, so that no environment of a plan contains them.
  */
 export const SET_AT_START: Readonly<Record<string, readonly string[]>> = {
-  local: ['AWS_SDK_UA_APP_ID', 'FUNCTION_PID'],
-  lambda: ['AWS_SDK_UA_APP_ID'],
+  local: ['FUNCTION_PID'],
 };
