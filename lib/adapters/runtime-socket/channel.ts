@@ -156,8 +156,9 @@ export function openChannel(pair: ChannelStreams, options: ChannelOptions): Chan
 
   /** Writes something that is not a call. */
   function write(bytes: Buffer): void {
+    if (!isOpen) return;
     lastWritten = undefined;
-    if (isOpen) streams.write(bytes);
+    streams.write(bytes);
   }
 
   function close(): OpenCall[] {
