@@ -35,6 +35,8 @@ export function addressOf(
 /** The descriptors of a bundled runtime. 0 to 2 are its standard streams, and 3 belongs to the shell that starts it. */
 export const CALLS_FD = 4;
 export const ANSWERS_FD = 5;
+/** Variables that a bundled runtime removes before it loads the handler. */
+export const FD_VARIABLES: readonly string[] = ['ASYA_RUNTIME_FD', 'ASYA_RUNTIME_ANSWER_FD'];
 
 /** The variables that tell a runtime how it receives its calls. */
 export function addressVariables(

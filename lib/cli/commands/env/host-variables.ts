@@ -29,11 +29,5 @@ export const LAMBDA_VARIABLES: readonly string[] = [
 /** Variables that Cloud Run sets in the container of a service. */
 export const CLOUD_RUN_VARIABLES: readonly string[] = ['K_CONFIGURATION', 'K_REVISION', 'K_SERVICE', 'PORT'];
 
-/**
- * Variables that libraries and hosts set in the sidecar's process after its start, so that no environment of a plan
- * contains them. Powertools for metrics sets the first on Lambda and locally, the local function's host the second.
- */
-export const SET_AT_START: Readonly<Record<string, readonly string[]>> = {
-  local: ['AWS_SDK_UA_APP_ID', 'FUNCTION_PID'],
-  lambda: ['AWS_SDK_UA_APP_ID'],
-};
+/** Variables that hosts set in the sidecar's process after its start, so that no environment of a plan contains them. */
+export const SET_AT_START: Readonly<Record<string, readonly string[]>> = { local: ['FUNCTION_PID'] };
