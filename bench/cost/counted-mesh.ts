@@ -14,7 +14,6 @@ import { FAILURE_TABLE_NAME } from '../../lib/local/engines/store-names.ts';
 import { startLocalGateway } from '../../lib/local/mesh/local-gateway.ts';
 import { meshOn } from '../../lib/local/mesh/mesh-actors.ts';
 import { meshPythons } from '../../lib/local/mesh/mesh-pythons.ts';
-import { openSocketFolder } from '../../lib/local/mesh/socket-folder.ts';
 import { sqsBroker } from '../../lib/local/mesh/sqs-broker.ts';
 import { storeVariables } from '../../lib/local/mesh/store-variables.ts';
 import { OWN_CLIENT } from './count-requests.ts';
@@ -79,10 +78,16 @@ export async function startCountedMesh(): Promise<CountedMesh> {
   });
   if ('problem' in opened) throw new Error(opened.problem);
   const { gateway } = opened;
-  const sockets = openSocketFolder(undefined);
   let reached = 0;
   const mesh = meshOn(
-    { engines, broker, gateway, sockets, pythons: meshPythons(folder, folder, {}), inspections: new Map() },
+    {
+      engines,
+      broker,
+      gateway,
+      debugFolder: undefined,
+      pythons: meshPythons(folder, folder, {}),
+      inspections: new Map(),
+    },
     {
       manifest: reading.manifest,
       folder,

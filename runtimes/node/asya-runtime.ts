@@ -37,8 +37,9 @@ async function main(): Promise<void> {
 
 async function start(name: string): Promise<void> {
   const settings = settingsFrom(process.env, process.argv.slice(2));
-  // The descriptor belongs to this process only.
+  // The descriptors belong to this process only.
   delete process.env['ASYA_RUNTIME_FD'];
+  delete process.env['ASYA_RUNTIME_ANSWER_FD'];
   if (process.env['ASYA_PARENT_PIPE'] === '1') {
     const { watchParent } = await import('./watch-parent.ts');
     watchParent();
@@ -51,7 +52,7 @@ async function start(name: string): Promise<void> {
 /** Starts to accept calls. `close` ends that. */
 async function serve(host: HandlerHost): Promise<{ close(): void }> {
   const { channel, handler, url } = host.settings;
-  if (channel !== undefined) return serveChannel(host, channel.fd, channel.concurrency);
+  if (channel !== undefined) return serveChannel(host, channel);
   // Imported only if needed, as a function on Lambda never does.
   const { listen } = await import('./server/listen.ts');
   const server = await listen(host);

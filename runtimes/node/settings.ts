@@ -6,7 +6,7 @@ export interface Settings extends Endpoint {
   readonly handler: string;
   /** Where the runtime listens, unless it has a channel. */
   readonly url: string;
-  /** How calls arrive over a descriptor that the process inherited (`ASYA_RUNTIME_FD`). Undefined: the runtime listens. */
+  /** How calls arrive over descriptors that the process inherited (`ASYA_RUNTIME_FD`). Undefined: the runtime listens. */
   readonly channel: Channel | undefined;
   /** Whether a request is the whole envelope (`ASYA_RUNTIME_PROTOCOL=envelope`) or its payload only. */
   readonly isEnvelope: boolean;
@@ -24,8 +24,11 @@ interface Endpoint {
   readonly path: string;
 }
 
-interface Channel {
-  readonly fd: number;
+export interface Channel {
+  /** Calls arrive on this descriptor (`ASYA_RUNTIME_FD`). */
+  readonly callsFd: number;
+  /** Answers leave on this one (`ASYA_RUNTIME_ANSWER_FD`). */
+  readonly answersFd: number;
   /** How many calls run at the same time (`ASYA_CONCURRENCY`). */
   readonly concurrency: number;
 }
@@ -63,18 +66,26 @@ export function settingsFrom(env: NodeJS.ProcessEnv, args: readonly string[]): S
 }
 
 function channelFrom(env: NodeJS.ProcessEnv, protocol: string): Channel | undefined {
-  const { ASYA_RUNTIME_FD: fd, ASYA_CONCURRENCY: calls } = env;
-  if (!fd) return undefined;
+  const { ASYA_RUNTIME_FD, ASYA_RUNTIME_ANSWER_FD, ASYA_CONCURRENCY: calls } = env;
+  if (!ASYA_RUNTIME_FD) return undefined;
   if (protocol !== 'payload')
     throw new StartupError(
       `ASYA_RUNTIME_PROTOCOL is "${protocol}", but calls over ASYA_RUNTIME_FD have their own protocol; unset one of them`,
     );
-  if (!/^[0-9]{1,6}$/.test(fd))
-    throw new StartupError(`ASYA_RUNTIME_FD is "${fd}"; expected the number of a descriptor; unset it`);
+  for (const [name, fd = ''] of Object.entries({ ASYA_RUNTIME_FD, ASYA_RUNTIME_ANSWER_FD })) {
+    if (!/^[0-9]{1,6}$/.test(fd))
+      throw new StartupError(
+        `${name} is "${fd}"; expected the number of a descriptor; unset ASYA_RUNTIME_FD to let the runtime listen`,
+      );
+  }
   const concurrency = calls || '1';
   if (!/^[1-9][0-9]{0,6}$/.test(concurrency))
     throw new StartupError(`ASYA_CONCURRENCY is "${calls}"; expected a whole number above 0`);
-  return { fd: Number(fd), concurrency: Number(concurrency) };
+  return {
+    callsFd: Number(ASYA_RUNTIME_FD),
+    answersFd: Number(ASYA_RUNTIME_ANSWER_FD),
+    concurrency: Number(concurrency),
+  };
 }
 
 function endpointFromUrl(url: string): Endpoint {

@@ -5,8 +5,8 @@
 A handler takes the payload, and a Context if its second parameter has no default or is named `ctx` or `context`. Its
 result is sent to the next actor; None ends the route; each `yield` is one item of a fan-out. It may be async.
 
-A sidecar that starts the runtime passes it a descriptor (ASYA_RUNTIME_FD), and as many threads as ASYA_CONCURRENCY says
-run the calls on it. Otherwise the runtime listens at ASYA_RUNTIME_URL, and each connection has its own thread, which runs
+A sidecar that starts the runtime passes it two descriptors: calls arrive on ASYA_RUNTIME_FD, and answers leave on
+ASYA_RUNTIME_ANSWER_FD. As many threads as ASYA_CONCURRENCY says run the calls. Otherwise the runtime listens at ASYA_RUNTIME_URL, and each connection has its own thread, which runs
 the handler for the calls on it. Async handlers share one event loop.
 
 The imports at the top are what every start needs. Other modules, such as `inspect` and `traceback`, take milliseconds of
@@ -72,10 +72,13 @@ class Settings:
         self.max_request_bytes = max_request_bytes
 
 
-class Descriptor(namedtuple("Descriptor", ("fd", "concurrency"))):
-    """One end of a socket pair. The sidecar, which has started this process, holds the other end."""
+class Descriptors(namedtuple("Descriptors", ("calls", "answers", "concurrency"))):
+    """One end of each of two socket pairs. The sidecar, which has started this process, holds the other ends."""
 
-    fd: int
+    #: Calls arrive on this descriptor.
+    calls: int
+    #: Answers leave on this one.
+    answers: int
     #: How many calls may run at the same time.
     concurrency: int
 
@@ -118,13 +121,14 @@ def is_positive(text: str) -> bool:
     return text.isascii() and text.isdecimal() and text[0] != "0" and len(text) <= 15
 
 
-def descriptor_from(env: MutableMapping[str, str], settings: Settings) -> Descriptor | None:
-    """None without ASYA_RUNTIME_FD. Hides the descriptor from every process that the handler starts.
+def descriptors_from(env: MutableMapping[str, str], settings: Settings) -> Descriptors | None:
+    """None without ASYA_RUNTIME_FD. Hides the descriptors from every process that the handler starts.
 
     Raises a StartupError if the variables are not valid.
     """
-    text = env.pop("ASYA_RUNTIME_FD", "")
-    if not text:
+    names = ("ASYA_RUNTIME_FD", "ASYA_RUNTIME_ANSWER_FD")
+    texts = [env.pop(name, "") for name in names]
+    if not texts[0]:
         return None
     concurrency = env.get("ASYA_CONCURRENCY") or "1"
     if not is_positive(concurrency):
@@ -134,19 +138,24 @@ def descriptor_from(env: MutableMapping[str, str], settings: Settings) -> Descri
             'ASYA_RUNTIME_PROTOCOL is "envelope", but the protocol of ASYA_RUNTIME_FD carries the whole context; '
             "unset one of them"
         )
+    calls, answers = (own_socket(name, text) for name, text in zip(names, texts))
+    return Descriptors(calls, answers, int(concurrency))
+
+
+def own_socket(name: str, text: str) -> int:
     try:
         fd = int(text)
         if not stat.S_ISSOCK(os.fstat(fd).st_mode):
             raise ValueError("it is not a socket")
         os.set_inheritable(fd, False)
         os.set_blocking(fd, True)
+        return fd
     except (ValueError, OverflowError, OSError) as error:
         raise StartupError(
-            f'ASYA_RUNTIME_FD is "{text}", but this descriptor cannot be used: {error}; a program between the sidecar '
+            f'{name} is "{text}", but this descriptor cannot be used: {error}; a program between the sidecar '
             "and the runtime may have closed it: start the runtime directly, or set ASYA_RUNTIME_URL to a socket such "
             "as asya:/tmp/sockets/app.sock"
         ) from None
-    return Descriptor(fd, int(concurrency))
 
 
 def endpoint_from(env: Mapping[str, str], settings: Settings) -> Endpoint:
@@ -1384,7 +1393,7 @@ def is_cancel(head: bytes, body: bytes) -> bool:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# asya: protocol over the descriptor of the sidecar
+# asya: protocol over the descriptors of the sidecar
 # ----------------------------------------------------------------------------------------------------------------------
 
 CHUNK_BYTES = 64 * 1024
@@ -1401,11 +1410,12 @@ class Channel:
     `cancelled` looks at it, as does a generator after each of its items.
     """
 
-    def __init__(self, descriptor: Descriptor, max_bytes: int) -> None:
-        self.fd, self.concurrency, self.threads = descriptor.fd, descriptor.concurrency, 0
+    def __init__(self, descriptors: Descriptors, max_bytes: int) -> None:
+        self.calls_fd, self.answers_fd = descriptors.calls, descriptors.answers
+        self.concurrency, self.threads = descriptors.concurrency, 0
         self.reading, self.writing = threading.Lock(), threading.Lock()
         self.arrived = select.poll()
-        self.arrived.register(self.fd, select.POLLIN)
+        self.arrived.register(self.calls_fd, select.POLLIN)
         self.pairs = PairParser(max_bytes)
         #: The calls that have arrived, and not been started.
         self.waiting: list[Arrival] = []
@@ -1428,14 +1438,15 @@ class Channel:
     def exit_with_sidecar(self) -> NoReturn:
         """Waits for the end of the stream without reading it, also while the handler is loaded or runs."""
         ended = select.poll()
-        ended.register(self.fd, getattr(select, "POLLRDHUP", 0))  # POLLHUP is always reported
+        ended.register(self.calls_fd, getattr(select, "POLLRDHUP", 0))  # POLLHUP is always reported
         ended.poll()
         os._exit(0)
 
     def leave_to_parent(self) -> None:
         """In a forked child, which would otherwise hide from the sidecar that this process has ended."""
-        os.close(self.fd)
-        self.fd = -1
+        os.close(self.calls_fd)
+        os.close(self.answers_fd)
+        self.calls_fd = self.answers_fd = -1
 
     def serve(self, host: HandlerHost) -> None:
         """Tells the sidecar that the handler is loaded, and starts to read calls."""
@@ -1475,7 +1486,7 @@ class Channel:
 
     def look(self) -> None:
         """Takes in what has arrived, unless an idle thread reads anyway."""
-        if self.fd >= 0 and self.reading.acquire(blocking=False):
+        if self.calls_fd >= 0 and self.reading.acquire(blocking=False):
             try:
                 self.receive_what_is_there()
             finally:
@@ -1488,7 +1499,7 @@ class Channel:
     def receive(self) -> None:
         """Waits until something arrives."""
         try:
-            chunk = os.read(self.fd, min(max(self.pairs.missing(), CHUNK_BYTES), MAX_CHUNK_BYTES))
+            chunk = os.read(self.calls_fd, min(max(self.pairs.missing(), CHUNK_BYTES), MAX_CHUNK_BYTES))
         except ConnectionError:
             chunk = b""
         if not chunk:
@@ -1513,11 +1524,11 @@ class Channel:
 
     def write(self, head: bytes, body: bytes) -> None:
         """The caller holds the lock `writing` if other threads may write."""
-        if self.fd < 0:
+        if self.answers_fd < 0:
             return  # in a forked child
         try:
             rest: bytes | memoryview = pair_of(head, body)
-            while len(rest) > (sent := os.write(self.fd, rest)):
+            while len(rest) > (sent := os.write(self.answers_fd, rest)):
                 rest = memoryview(rest)[sent:]
         except ConnectionError:
             os._exit(0)  # the sidecar has ended
@@ -1809,8 +1820,8 @@ def prepare() -> Callable[[], None]:
     settings = settings_from(os.environ)
     if os.environ.get("ASYA_PARENT_PIPE") == "1":
         watch_parent()
-    if (descriptor := descriptor_from(os.environ, settings)) is not None:
-        channel = Channel(descriptor, settings.max_request_bytes)
+    if (descriptors := descriptors_from(os.environ, settings)) is not None:
+        channel = Channel(descriptors, settings.max_request_bytes)
         host = HandlerHost(load_with_few_collections(name), settings)
         return lambda: serve_channel(channel, host)
     endpoint = endpoint_from(os.environ, settings)

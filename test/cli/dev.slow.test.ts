@@ -50,16 +50,16 @@ describe.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s', (signal) => {
 
   test('during the start leaves nothing behind', { timeout: 240_000 }, async () => {
     const cwd = aFolder({ 'tmp/.keep': '' });
-    const sockets = join(cwd, 'tmp');
+    const folders = join(cwd, 'tmp');
     writeFive(join(cwd, 'five'), ['a', 'b']);
-    const dev = startDevIn(cwd, { ...process.env, TMPDIR: sockets }, 'five');
-    // The folder for the runtimes' sockets exists, but the mesh is not announced yet.
-    const hasSocketFolder = () => readdirSync(sockets).some((name) => name.startsWith('asya-'));
-    await expect.poll(hasSocketFolder, { timeout: 60_000, interval: 5 }).toBe(true);
+    const dev = startDevIn(cwd, { ...process.env, TMPDIR: folders }, 'five', '--inspect', 'a');
+    // The folder for the ports of debuggers exists, but the mesh is not announced yet.
+    const hasDebugFolder = () => readdirSync(folders).some((name) => name.startsWith('asya-'));
+    await expect.poll(hasDebugFolder, { timeout: 60_000, interval: 5 }).toBe(true);
     const processes = descendantsOf(dev.pid);
     dev.signal(signal);
     expect(await dev.exited).toEqual({ code: 0, signal: null });
-    expect(readdirSync(sockets)).toEqual(['.keep']);
+    expect(readdirSync(folders)).toEqual(['.keep']);
     await expect.poll(() => processes.filter(isAlive), { timeout: 60_000 }).toEqual([]);
     expect(existsSync(join(cwd, '.asya', 'five', 'mesh.json'))).toBe(false);
   });
@@ -69,10 +69,10 @@ test('after SIGKILL during work, a restart with the same data ends every envelop
   timeout: 360_000,
 }, async () => {
   const cwd = aFolder({ 'tmp/.keep': '' });
-  const sockets = join(cwd, 'tmp');
-  const env = { ...process.env, TMPDIR: sockets };
+  const folders = join(cwd, 'tmp');
+  const env = { ...process.env, TMPDIR: folders };
   writeFive(join(cwd, 'five'), ['a', 'b', 'c']);
-  const first = startDevIn(cwd, env, 'five');
+  const first = startDevIn(cwd, env, 'five', '--inspect', 'a');
   const before = outsideOf((await first.untilRunning()).variables);
   const ids = Array.from({ length: 40 }, (_, n) => `e-${n}`);
   for (const id of ids) await before.send(['a', 'b', 'c'], id, id === 'e-7' ? { fail: 'b' } : {});
@@ -83,7 +83,7 @@ test('after SIGKILL during work, a restart with the same data ends every envelop
   await before.close();
   await expect.poll(() => processes.filter(isAlive), { timeout: 60_000 }).toEqual([]);
 
-  const second = startDevIn(cwd, env, 'five');
+  const second = startDevIn(cwd, env, 'five', '--inspect', 'a');
   const after = outsideOf((await second.untilRunning()).variables);
   for (const id of ids) {
     const end = await after.untilEnded(id, 90_000);
@@ -95,10 +95,10 @@ test('after SIGKILL during work, a restart with the same data ends every envelop
   }
   await after.close();
   // Only the second run's folder: it removed what the killed run left.
-  expect(readdirSync(sockets).filter((name) => name.startsWith('asya-'))).toHaveLength(1);
+  expect(readdirSync(folders).filter((name) => name.startsWith('asya-'))).toHaveLength(1);
   second.signal('SIGTERM');
   await second.exited;
-  expect(readdirSync(sockets)).toEqual(['.keep']);
+  expect(readdirSync(folders)).toEqual(['.keep']);
 });
 
 const PRINTS = `

@@ -10,10 +10,13 @@ export interface Sent {
   readonly payload?: unknown;
 }
 
-/** A runtime that was started as the sidecar does, and the sidecar's end of its descriptor. */
+/** A runtime that was started as the sidecar does, and the sidecar's ends of its descriptors. */
 export interface OnDescriptor {
   readonly runtime: RuntimeProcess;
-  readonly connection: FramedConnection;
+  /** Calls leave on it. */
+  readonly calls: Socket;
+  /** Answers arrive on it. */
+  readonly answers: FramedConnection;
   /** Sends all pairs in one write. */
   readonly send: (...pairs: readonly Sent[]) => void;
   /** The next pair. Rejects if the runtime has closed its end. */
@@ -32,11 +35,14 @@ const LAST_KINDS: readonly unknown[] = ['end', 'error', 'late'];
 /** Does not wait until the runtime is ready. `endAll` kills it. */
 export function launchOnDescriptor(start: Omit<Start, 'over'>): OnDescriptor {
   const runtime = launch({ ...start, over: 'descriptor' });
-  const connection = framesOver(runtime.child.stdio[4] as Socket);
-  const send = (...pairs: readonly Sent[]): void =>
-    void connection.socket.write(Buffer.concat(pairs.map(bytesOf)));
+  const streams: readonly unknown[] = runtime.child.stdio;
+  const calls = streams[4] as Socket;
+  // The runtime may end before it has read everything.
+  calls.on('error', () => {}).resume();
+  const answers = framesOver(streams[5] as Socket);
+  const send = (...pairs: readonly Sent[]): void => void calls.write(Buffer.concat(pairs.map(bytesOf)));
   const receive = async (): Promise<Pair> => {
-    const [head, body] = [await connection.receive(), await connection.receive()];
+    const [head, body] = [await answers.receive(), await answers.receive()];
     if (head !== undefined && body !== undefined) return { head: JSON.parse(head), body };
     throw new Error(`the runtime closed its end; it printed ${JSON.stringify(runtime.stderr())}`);
   };
@@ -51,7 +57,7 @@ export function launchOnDescriptor(start: Omit<Start, 'over'>): OnDescriptor {
     while (!LAST_KINDS.includes(pairs.at(-1)?.head['kind'])) pairs.push(await receive());
     return pairs;
   };
-  return { runtime, connection, send, receive, receiveMany, call };
+  return { runtime, calls, answers, send, receive, receiveMany, call };
 }
 
 /** Starts a runtime and waits until it is ready. */
@@ -71,10 +77,10 @@ export async function startOnDescriptorForTest(start: Omit<Start, 'over'>): Prom
 }
 
 /** The pairs that arrive until the runtime closes its end. */
-export async function receiveUntilClosed({ connection }: OnDescriptor): Promise<readonly Pair[]> {
+export async function receiveUntilClosed({ answers }: OnDescriptor): Promise<readonly Pair[]> {
   const pairs: Pair[] = [];
   for (;;) {
-    const [head, body] = [await connection.receive(), await connection.receive()];
+    const [head, body] = [await answers.receive(), await answers.receive()];
     if (head === undefined || body === undefined) return pairs;
     pairs.push({ head: JSON.parse(head), body });
   }

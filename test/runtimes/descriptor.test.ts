@@ -16,7 +16,7 @@ import {
 import { LANGUAGES, type Language } from './languages.ts';
 import { endAll, untilBegun, waitFor, within } from './runtime-process.ts';
 
-/** What a runtime does on the descriptor that the sidecar passes to it. */
+/** What a runtime does on the descriptors that the sidecar passes to it. */
 
 afterAll(endAll);
 
@@ -43,7 +43,7 @@ const stopped = (call: number): Pair => end(call, 'stopped');
 const byCall = (pairs: readonly Pair[]): readonly Pair[] =>
   pairs.toSorted((a, b) => Number(a.head['call']) - Number(b.head['call']));
 
-describe.each(LANGUAGES)('$name runtime, on a descriptor', (language) => {
+describe.each(LANGUAGES)('$name runtime, on descriptors', (language) => {
   const handler = `${FILES[language.name]}.run`;
   const start = (env: Readonly<Record<string, string>> = {}): Promise<OnDescriptor> =>
     startOnDescriptorForTest({ language, handler, env });
@@ -101,7 +101,7 @@ describe.each(LANGUAGES)('$name runtime, on a descriptor', (language) => {
     expect(await started.receiveMany(3)).toEqual([READY, end(1), end(2)]);
   });
 
-  it('closes the descriptor without a word if the handler cannot be loaded', async () => {
+  it('closes its descriptors without a word if the handler cannot be loaded', async () => {
     const started = launchOnDescriptor({ language, handler: language.handler('nowhere') });
     expect(await within(started.runtime.ended, 'the end')).toEqual({ code: 1, signal: null });
     expect(started.runtime.stderr()).toMatch(/^asya-runtime: cannot host .*"nowhere"/);
@@ -112,6 +112,10 @@ describe.each(LANGUAGES)('$name runtime, on a descriptor', (language) => {
     ['ASYA_RUNTIME_FD', 'four'],
     ['ASYA_RUNTIME_FD', '17'],
     ['ASYA_RUNTIME_FD', '3'],
+    ['ASYA_RUNTIME_ANSWER_FD', ''],
+    ['ASYA_RUNTIME_ANSWER_FD', 'five'],
+    ['ASYA_RUNTIME_ANSWER_FD', '17'],
+    ['ASYA_RUNTIME_ANSWER_FD', '3'],
     ['ASYA_CONCURRENCY', '0'],
     ['ASYA_RUNTIME_PROTOCOL', 'envelope'],
   ])('does not start with %s=%s', async (name, text) => {
@@ -135,7 +139,7 @@ describe.each(LANGUAGES)('$name runtime, on a descriptor', (language) => {
   it('reads pairs that arrive byte by byte', async () => {
     const started = await start();
     for (const byte of Buffer.concat([bytesOf(value(1, 'ä')), bytesOf(value(2))]))
-      await new Promise((resolve) => started.connection.socket.write(Buffer.of(byte), resolve));
+      await new Promise((resolve) => started.calls.write(Buffer.of(byte), resolve));
     expect(await started.receiveMany(2)).toEqual([end(1, 'ä'), end(2)]);
   });
 
@@ -254,11 +258,11 @@ describe.each(LANGUAGES)('$name runtime, on a descriptor', (language) => {
     started.send({ head: { ...LONG_HEAD, call: 1 }, payload: 600 });
     if (name === 'echo') await started.receive();
     else await untilBegun(started.runtime);
-    started.connection.socket.destroy();
+    started.calls.destroy();
     await within(started.runtime.ended, 'the end');
   });
 
-  it('keeps the descriptor from the processes that a handler starts', async () => {
+  it('keeps its descriptors from the processes that a handler starts', async () => {
     const started = await startNamed('startchild');
     const [answer] = await started.call({ head: { ...SHORT_HEAD, call: 1 }, payload: 1 });
     const child = Number(answer?.body);
@@ -285,10 +289,10 @@ describe.each(LANGUAGES)('$name runtime, on a descriptor', (language) => {
   });
 });
 
-describe.runIf(LANGUAGES.some(({ name }) => name === 'python'))('python runtime, on a descriptor', () => {
+describe.runIf(LANGUAGES.some(({ name }) => name === 'python'))('python runtime, on descriptors', () => {
   const [python] = LANGUAGES.filter(({ name }) => name === 'python') as [Language];
 
-  it('keeps the descriptor from a forked process', async () => {
+  it('keeps its descriptors from a forked process', async () => {
     const started = await startOnDescriptorForTest({ language: python, handler: 'handlers.forkchild' });
     const [answer] = await started.call({ head: { ...SHORT_HEAD, call: 1 }, payload: 1 });
     const child = Number(answer?.body);
@@ -314,7 +318,7 @@ describe.runIf(LANGUAGES.some(({ name }) => name === 'python'))('python runtime,
   it('exits when the sidecar ends while the handler is being loaded', async () => {
     const started = launchOnDescriptor({ language: python, handler: 'slow_to_load.run' });
     await waitFor(() => started.runtime.stdout().includes('loading\n'), 'the handler to be loaded');
-    started.connection.socket.destroy();
+    started.calls.destroy();
     expect(await within(started.runtime.ended, 'the end')).toEqual({ code: 0, signal: null });
   });
 });

@@ -28,7 +28,7 @@ export interface Start {
   readonly handler?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** `descriptor`: as descriptor 4, whose other end is `child.stdio[4]`. */
+  /** `descriptor`: as descriptors 4 and 5, whose other ends are `child.stdio[4]` and `child.stdio[5]`. */
   readonly over?: 'socket' | 'asya' | 'http' | 'http+unix' | 'descriptor';
   readonly stdin?: 'ignore' | 'pipe';
 }
@@ -64,13 +64,13 @@ export function launch(start: Start): RuntimeProcess {
     asya: { ASYA_RUNTIME_URL: `asya:${socketPath}` },
     http: { ASYA_RUNTIME_URL: 'http://127.0.0.1:0/invoke' },
     'http+unix': { ASYA_RUNTIME_URL: `http+unix:${socketPath}:/invoke` },
-    descriptor: { ASYA_RUNTIME_FD: '4' },
+    descriptor: { ASYA_RUNTIME_FD: '4', ASYA_RUNTIME_ANSWER_FD: '5' },
   }[over];
   const args = handler === undefined ? [language.script] : [language.script, handler];
   const child = spawn(language.command, args, {
     cwd,
     env: cleanEnvironment({ ...endpoint, ...start.env }),
-    stdio: [stdin, 'pipe', 'pipe', ...(over === 'descriptor' ? (['ignore', 'pipe'] as const) : [])],
+    stdio: [stdin, 'pipe', 'pipe', ...(over === 'descriptor' ? (['ignore', 'pipe', 'pipe'] as const) : [])],
   });
   running.add(child);
   const stdout = collect(child.stdout);

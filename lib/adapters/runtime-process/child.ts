@@ -1,16 +1,21 @@
 import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
-import type { Duplex } from 'node:stream';
 import { onLines } from './lines.ts';
-import { channelOf, type SpawnedGroup, type SpawnOptions, spawnGroup } from './spawn-group.ts';
+import {
+  channelOf,
+  type ProcessStreams,
+  type SpawnedGroup,
+  type SpawnOptions,
+  spawnGroup,
+} from './spawn-group.ts';
 
 /** A shell command and all its descendants, in their own process group. */
 export interface Child {
   readonly pid: number;
   /** In milliseconds since 1970. */
   readonly startedAtMs: number;
-  /** The stream that the command inherited, if it did. */
-  readonly channel: Duplex | undefined;
+  /** The streams that the command inherited, if it did. */
+  readonly channel: ProcessStreams | undefined;
   /** Resolves when the command has ended, with how: `exited with status 1`. Its descendants may still be ending. */
   readonly exited: Promise<string>;
   /** Resolves when no process of the group is left that could accept connections. */

@@ -1,14 +1,20 @@
-import type { Duplex } from 'node:stream';
 import type { Runtime } from '../../ports/runtime.ts';
+import type { ProcessStreams } from './spawn-group.ts';
 
 /** Calls the processes of a command, one process after the other. */
 export interface ProcessClient extends Runtime {
   /**
-   * Set if the process inherits a stream for its calls. From now on calls go to the process at its other end.
+   * Set if the process inherits streams for its calls. From now on calls go to the process at their other end.
    * @param onReady The process has loaded its handler.
-   * @param onLost The stream has ended. `problem` is set if the process sent something that cannot be read.
+   * @param onLost It gets no more calls. `problem` is set if it sent something that cannot be read, which may be found
+   * after a first notice without a problem.
+   * @returns A function that ends the calls that are left. Call it when nothing more can arrive.
    */
-  attach?(stream: Duplex, onReady: () => void, onLost: (problem: string | undefined) => void): void;
+  attach?(
+    streams: ProcessStreams,
+    onReady: () => void,
+    onLost: (problem: string | undefined) => void,
+  ): () => void;
   /** The process is about to be killed. Default: `interrupt`. */
   abandon?(): void;
   /** The process has printed a line during a call. */

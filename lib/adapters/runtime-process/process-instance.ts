@@ -18,7 +18,7 @@ export interface Instance extends Ending {
   isReplaced?: boolean;
   /** It replaces an instance that worked. A call that waited for it does not fail if it cannot start. */
   readonly isReplacement: boolean;
-  /** Its stream ended before it was known to be ready. */
+  /** One of its streams ended before it was known to be ready. */
   isClosed?: boolean;
   /** It was ready and has ended or is about to. Its successor waits for its exit. */
   isLost?: boolean;
@@ -31,13 +31,13 @@ interface InstanceDeps {
   /** The envelope id of each call in flight. */
   readonly inFlight: ReadonlyMap<object, string>;
   readonly onExit: (self: Instance, child: Child, reason: string, ranMs: number) => void;
-  /** The stream to a process that was ready has ended. */
+  /** A stream to a process that was ready has ended. */
   readonly onLost: (self: Instance, child: Child) => void;
 }
 
 /** A line of output becomes a line of JSON, in which a character may take six. Readers of the log allow 256 KiB. */
 const MAX_LINE_LENGTH = 32 * 1024;
-/** A process whose stream has ended is about to exit. One that goes on without it is of no use. */
+/** A process with a stream that has ended is about to exit. One that goes on without it is of no use. */
 const EXIT_WITHOUT_CHANNEL_MS = 1_000;
 
 /** Follows the process of an instance. Resolves when it is ready or has ended. */
@@ -84,11 +84,13 @@ function untilReadyOrOver(self: Instance, child: Child, deps: InstanceDeps): Pro
   return new Promise((resolve) => {
     if (over.aborted) resolve(false);
     over.addEventListener('abort', () => resolve(false), { once: true });
-    client.attach?.(
+    const detach = client.attach?.(
       channel,
       () => resolve(!over.aborted),
       (problem) => void onChannelLost(self, child, problem, deps),
     );
+    // A process that left the group may keep the streams open for as long as it lives.
+    child.gone.then(detach);
   });
 }
 

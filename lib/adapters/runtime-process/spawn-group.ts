@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Duplex } from 'node:stream';
-import { RUNTIME_FD } from '../../config/settings/bundled-runtime.ts';
+import type { Duplex, Readable } from 'node:stream';
+import { ANSWERS_FD, CALLS_FD } from '../../config/settings/bundled-runtime.ts';
 
 /** A command whose process group was started, and when. */
 export interface SpawnedGroup {
@@ -13,12 +13,20 @@ export interface SpawnedGroup {
   >;
 }
 
+/** Two streams, so that answers can still be read after a call could not be written. */
+export interface ProcessStreams {
+  /** Calls leave on it, and nothing arrives. */
+  readonly calls: Duplex;
+  /** Answers arrive on it. */
+  readonly answers: Readable;
+}
+
 export interface SpawnOptions {
   readonly command: string;
   readonly env: Record<string, string>;
   /** The working directory. Default: that of this process. */
   readonly cwd?: string;
-  /** Whether the command inherits a stream to this process, as descriptor `RUNTIME_FD`. */
+  /** Whether the command inherits streams to this process, as descriptors `CALLS_FD` and `ANSWERS_FD`. */
   readonly hasChannel?: boolean;
 }
 
@@ -27,7 +35,7 @@ export interface SpawnOptions {
  * other end only this process holds. This works for every command, including one that ignores signals or never yields.
  * The guard and the shell ignore SIGTERM: only the command reacts to it, because it may have work to finish.
  */
-const GUARD = `(trap "" TERM; exec ${RUNTIME_FD}<&-; read -r _ <&3; kill -9 0) & exec 3<&-; trap : TERM; `;
+const GUARD = `(trap "" TERM; exec ${CALLS_FD}<&- ${ANSWERS_FD}<&-; read -r _ <&3; kill -9 0) & exec 3<&-; trap : TERM; `;
 const GUARD_FD = 3;
 
 /**
@@ -39,7 +47,7 @@ export function spawnGroup({ command, env, cwd, hasChannel }: SpawnOptions): Spa
   const child = spawn('/bin/sh', ['-c', GUARD + command], {
     env,
     detached: true,
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe', ...(hasChannel ? ['pipe' as const] : [])],
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe', ...(hasChannel ? (['pipe', 'pipe'] as const) : [])],
     ...(cwd !== undefined && { cwd }),
   });
   // The pipe breaks when the group is killed.
@@ -51,7 +59,9 @@ export function spawnGroup({ command, env, cwd, hasChannel }: SpawnOptions): Spa
   return { process: child, startedAtMs, ended };
 }
 
-/** The stream to a command that inherited one. */
-export function channelOf({ process }: SpawnedGroup): Duplex | undefined {
-  return (process.stdio[RUNTIME_FD] ?? undefined) as Duplex | undefined;
+/** The streams to a command that inherited them. */
+export function channelOf({ process }: SpawnedGroup): ProcessStreams | undefined {
+  const streams: readonly unknown[] = process.stdio;
+  if (!streams[CALLS_FD] || !streams[ANSWERS_FD]) return undefined;
+  return { calls: streams[CALLS_FD] as Duplex, answers: streams[ANSWERS_FD] as Readable };
 }

@@ -1,8 +1,8 @@
-import type { Duplex } from 'node:stream';
 import { realTimeouts, type Timeouts } from '../../async/timeouts.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import type { AnswerOptions } from './answer-reader.ts';
 import { type Channel, openChannel } from './channel.ts';
+import type { ChannelStreams } from './channel-streams.ts';
 import { lookAhead } from './look-ahead.ts';
 
 export interface ChannelRuntimeOptions extends AnswerOptions {
@@ -14,14 +14,20 @@ export interface ChannelRuntimeOptions extends AnswerOptions {
   readonly now: () => number;
 }
 
-/** Calls whichever process it is attached to, over a descriptor that the process inherited. */
+/** Calls whichever process it is attached to, over descriptors that the process inherited. */
 export interface ChannelRuntime extends Runtime {
   /**
    * Calls go to this process from now on.
    * @param onReady The process has loaded its handler.
-   * @param onLost The stream has ended. `problem` is set if the process sent something that cannot be read.
+   * @param onLost It gets no more calls. `problem` is set if it sent something that cannot be read, which may be found
+   * after a first notice without a problem.
+   * @returns A function that ends the calls that are left. Call it when nothing more can arrive.
    */
-  attach(stream: Duplex, onReady: () => void, onLost: (problem: string | undefined) => void): void;
+  attach(
+    streams: ChannelStreams,
+    onReady: () => void,
+    onLost: (problem: string | undefined) => void,
+  ): () => void;
   /** The process is about to be killed: its running calls end as `interrupted`, and the others as not started. */
   abandon(): void;
   /** The handler's process has printed a line during a call. */
@@ -34,8 +40,10 @@ export function channelRuntime(options: ChannelRuntimeOptions): ChannelRuntime {
   let channel: Channel | undefined;
   return {
     restartsItself: false,
-    attach: (stream, onReady, onLost) => {
-      channel = openChannel(stream, { ...options, timeouts, onReady, onLost, onEnded: ahead.ended });
+    attach: (streams, onReady, onLost) => {
+      const opened = openChannel(streams, { ...options, timeouts, onReady, onLost, onEnded: ahead.ended });
+      channel = opened;
+      return opened.end;
     },
     call: async (request) =>
       (await channel?.call(request)) ?? { kind: 'unreachable', detail: NOT_READY, isUnsent: true },

@@ -1,4 +1,3 @@
-import type { Duplex } from 'node:stream';
 import type { Timeouts } from '../../async/timeouts.ts';
 import { mayStop, readPairSubject } from '../../core/delivery/answer-asya.ts';
 import { callHead } from '../../core/delivery/call-head.ts';
@@ -7,10 +6,11 @@ import { textFromUtf8 } from '../../core/text/utf8.ts';
 import type { RuntimeRequest } from '../../ports/runtime.ts';
 import { type AnswerOptions, answerReader, maxFrameBytes } from './answer-reader.ts';
 import { type CallTurns, callTurns, type Turn } from './call-turns.ts';
+import { type ChannelStreams, followStreams } from './channel-streams.ts';
 import { encodeFrames } from './frame-reader.ts';
 import { type Body, pairReader } from './pair-reader.ts';
 
-/** The stream to one process of a bundled runtime. It carries all calls of the process, several at a time. */
+/** The streams to one process of a bundled runtime. They carry all calls of the process, several at a time. */
 export interface Channel {
   /** Whether the process has loaded its handler. */
   readonly isReady: boolean;
@@ -21,6 +21,8 @@ export interface Channel {
   interrupt(): void;
   /** The process is about to be killed: ends running calls as `interrupted`, and the others as not started. */
   abandon(): void;
+  /** The process has ended, and nothing more can arrive, even if a stream is still open. */
+  end(): void;
 }
 
 export interface ChannelOptions extends AnswerOptions {
@@ -32,7 +34,10 @@ export interface ChannelOptions extends AnswerOptions {
   readonly onReady: () => void;
   /** A call has ended after this time. */
   readonly onEnded: (callMs: number) => void;
-  /** The stream has ended. `problem` is set if the process sent something that cannot be read. Called once. */
+  /**
+   * The process gets no more calls. `problem` is set if it sent something that cannot be read, which may be found after
+   * a first notice without a problem.
+   */
   readonly onLost: (problem: string | undefined) => void;
 }
 
@@ -43,6 +48,7 @@ const INTERRUPTED: CallResult = { kind: 'interrupted' };
 /** What a process sends about a call. */
 const KINDS: readonly string[] = ['item', 'progress', 'end', 'error', 'late'];
 const CLOSED = 'the runtime closed its connection before it answered';
+const STRAY = 'it arrived on the stream for calls';
 
 interface OpenCall extends Turn {
   readonly request: RuntimeRequest;
@@ -58,14 +64,18 @@ interface OpenCall extends Turn {
 }
 
 /**
- * Opens the stream to a process. Calls are sent ahead of their turn, and the process starts them strictly in order. So it
- * is known here when a call starts: when one of those before it has ended.
+ * Opens the streams to a process. Calls are sent ahead of their turn, and the process starts them strictly in order. So it
+ * is known here when a call starts: when one of those before it has ended. If the process ends, the calls in it are
+ * settled after its last answers have been read.
  */
-export function openChannel(stream: Duplex, options: ChannelOptions): Channel {
+export function openChannel(pair: ChannelStreams, options: ChannelOptions): Channel {
   const { timeouts, now } = options;
   const turns: CallTurns<OpenCall> = callTurns(options.concurrency, { send, start, expire, now });
   const sent = new Map<number, OpenCall>();
+  /** Whether the process can get calls. */
   let isOpen = true;
+  /** Whether its answers are not read any more. */
+  let isOver = false;
   let isReady = false;
   let canStop = false;
   let lastNumber = 0;
@@ -79,7 +89,7 @@ export function openChannel(stream: Duplex, options: ChannelOptions): Channel {
     lastWritten = call.number;
     const head = callHead(envelope, options.actor, timeouts.forHandler(timeoutMs));
     const limit = startByMs === undefined ? '' : `"start_by":${Math.floor(startByMs)},`;
-    stream.write(encodeFrames(`{"call":${call.number},${limit}${head.slice(1)}`, envelope.payload));
+    streams.write(encodeFrames(`{"call":${call.number},${limit}${head.slice(1)}`, envelope.payload));
   }
 
   function start(call: OpenCall, hasWaited: boolean): void {
@@ -116,7 +126,7 @@ export function openChannel(stream: Duplex, options: ChannelOptions): Channel {
   }
 
   function onPair(headBytes: Buffer, body: Body): void {
-    if (!isOpen) return;
+    if (isOver) return;
     const head = textFromUtf8(headBytes);
     const subject = head === undefined ? undefined : readPairSubject(head);
     if (head === undefined || subject === undefined) lose('a head is not valid');
@@ -146,40 +156,61 @@ export function openChannel(stream: Duplex, options: ChannelOptions): Channel {
 
   /** Writes something that is not a call. */
   function write(bytes: Buffer): void {
+    if (!isOpen) return;
     lastWritten = undefined;
-    if (isOpen) stream.write(bytes);
+    streams.write(bytes);
   }
 
   function close(): OpenCall[] {
     isOpen = false;
-    isReady = false;
-    stream.destroy();
+    isOver = true;
+    streams.destroy();
     sent.clear();
     return turns.stop();
   }
 
-  function lose(problem: string | undefined, isUnread = false): void {
+  /** A stream has ended. Which calls have started is known when all answers have been read. */
+  function onEnding(): void {
     if (!isOpen) return;
-    const isOnlyUnread = isUnread && sent.size === 1 && lastWritten !== undefined && sent.has(lastWritten);
-    const lost: CallResult = { kind: 'unreachable', detail: problem ?? CLOSED, isLost: true };
-    for (const call of close())
-      resolve(call, call.startedAt === undefined || isOnlyUnread ? UNSTARTED : lost);
+    isOpen = false;
+    turns.expireWaiting();
+    options.onLost(undefined);
+  }
+
+  /** @param isUnread The process did not read what was written last. If that is its only call, it was not started. */
+  function onEnd(isUnread: boolean): void {
+    onEnding();
+    settle(CLOSED, isUnread);
+  }
+
+  function lose(problem: string): void {
+    if (isOver) return;
+    settle(problem);
     options.onLost(problem);
   }
 
+  function settle(detail: string, isUnread = false): void {
+    if (isOver) return;
+    const isOnlyUnread = isUnread && sent.size === 1 && lastWritten !== undefined && sent.has(lastWritten);
+    const lost: CallResult = { kind: 'unreachable', detail, isLost: true };
+    for (const call of close())
+      resolve(call, call.startedAt === undefined || isOnlyUnread ? UNSTARTED : lost);
+  }
+
   const readPairs = pairReader(maxFrameBytes(options), onPair);
-  stream.on('data', (chunk: Buffer) => {
-    const problem = isOpen ? readPairs(chunk) : undefined;
-    if (problem !== undefined) lose(problem.message);
+  const streams = followStreams(pair, {
+    onAnswer: (chunk) => {
+      const problem = isOver ? undefined : readPairs(chunk);
+      if (problem !== undefined) lose(problem.message);
+    },
+    onStray: () => lose(STRAY),
+    onEnding,
+    onEnd,
   });
-  // The process ended before it read what was written last. If that is the only call, the call was not started.
-  stream.on('error', () => lose(undefined, true));
-  stream.on('end', () => lose(undefined));
-  stream.on('close', () => lose(undefined));
 
   return {
     get isReady() {
-      return isReady;
+      return isReady && isOpen;
     },
     call: (request) =>
       new Promise((resolveCall) => {
@@ -202,5 +233,6 @@ export function openChannel(stream: Duplex, options: ChannelOptions): Channel {
     abandon: () => {
       for (const call of close()) resolve(call, call.startedAt === undefined ? UNSTARTED : INTERRUPTED);
     },
+    end: () => onEnd(false),
   };
 }

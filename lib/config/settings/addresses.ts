@@ -2,7 +2,7 @@ import { type Kind, url } from './kinds.ts';
 
 /** How the runtime is called. */
 export type RuntimeAddress =
-  /** Over a descriptor that a bundled runtime inherits from the sidecar. It has no URL: it is the default. */
+  /** Over descriptors that a bundled runtime inherits from the sidecar. It has no URL: it is the default. */
   | { readonly kind: 'inherited' }
   /** `asya`: the protocol of the bundled runtimes. `socket`: one frame each way. */
   | { readonly kind: 'asya' | 'socket'; readonly path: string }
@@ -27,7 +27,7 @@ export const runtimeAddress: Kind<RuntimeAddress> = {
   write: (address) => {
     switch (address.kind) {
       case 'inherited':
-        return 'an inherited descriptor';
+        return 'inherited descriptors';
       case 'asya':
         return `asya:${address.path}`;
       case 'socket':

@@ -5,7 +5,7 @@ import { type RuntimeAddress, runtimeAddress } from './addresses.ts';
 const BUNDLED =
   /(?:^|[\s/'"])(?:asya_(?:runtime|start)\.py|asya-runtime\.(?:ts|js|cjs))(?=$|[\s'"])|\s-m\s+asya(?=$|\s)/;
 
-/** The address of a runtime of this package that the sidecar starts: a descriptor that it inherits. */
+/** The address of a runtime of this package that the sidecar starts: descriptors that it inherits. */
 export const BUNDLED_ADDRESS: RuntimeAddress = { kind: 'inherited' };
 
 interface RuntimeSettings {
@@ -15,8 +15,8 @@ interface RuntimeSettings {
 }
 
 /**
- * The address of the runtime. Without `ASYA_RUNTIME_URL` it is an inherited descriptor if the command starts a bundled
- * runtime, and otherwise the socket in the protocol `unix:`, which any runtime can implement.
+ * The address of the runtime. Without `ASYA_RUNTIME_URL` it is a pair of inherited descriptors if the command starts a
+ * bundled runtime, and otherwise the socket in the protocol `unix:`, which any runtime can implement.
  */
 export function addressOf(
   { address, command, protocol }: RuntimeSettings,
@@ -32,8 +32,11 @@ export function addressOf(
   return isBundled ? BUNDLED_ADDRESS : { kind: 'socket', path: socketPath };
 }
 
-/** The descriptor of a bundled runtime. 0 to 2 are its standard streams, and 3 belongs to the shell that starts it. */
-export const RUNTIME_FD = 4;
+/** The descriptors of a bundled runtime. 0 to 2 are its standard streams, and 3 belongs to the shell that starts it. */
+export const CALLS_FD = 4;
+export const ANSWERS_FD = 5;
+/** Variables that a bundled runtime removes before it loads the handler. */
+export const FD_VARIABLES: readonly string[] = ['ASYA_RUNTIME_FD', 'ASYA_RUNTIME_ANSWER_FD'];
 
 /** The variables that tell a runtime how it receives its calls. */
 export function addressVariables(
@@ -41,6 +44,10 @@ export function addressVariables(
   concurrency: number,
 ): Readonly<Record<string, string>> {
   return address.kind === 'inherited'
-    ? { ASYA_RUNTIME_FD: String(RUNTIME_FD), ASYA_CONCURRENCY: String(concurrency) }
+    ? {
+        ASYA_RUNTIME_FD: String(CALLS_FD),
+        ASYA_RUNTIME_ANSWER_FD: String(ANSWERS_FD),
+        ASYA_CONCURRENCY: String(concurrency),
+      }
     : { ASYA_RUNTIME_URL: runtimeAddress.write(address) };
 }

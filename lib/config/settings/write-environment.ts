@@ -44,7 +44,7 @@ export function writeEnvironment(config: WritableConfig, resiliencyPath?: string
           }
         : { file: resiliencyPath }),
     }),
-    // A crew actor is recognized by having no runtime, and an inherited descriptor has no URL.
+    // A crew actor is recognized by having no runtime, and inherited descriptors have no URL.
     ...writeGroup(
       RUNTIME,
       actor.crew === undefined && runtime.address?.kind !== 'inherited'

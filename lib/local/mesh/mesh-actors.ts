@@ -8,6 +8,7 @@ import { type Engines, LOCAL_REGION } from '../engines/engines.ts';
 import { ensureBuckets } from '../engines/local-stores.ts';
 import { ARCHIVE_BUCKET, FAILURE_TABLE_NAME } from '../engines/store-names.ts';
 import type { ActorRunner } from './actor-runner.ts';
+import type { DebugFolder } from './debug-folder.ts';
 import { localHandlerAccess } from './handler-access.ts';
 import type { LocalGateway } from './local-gateway.ts';
 import type { LocalMesh, MeshOptions } from './local-mesh.ts';
@@ -18,21 +19,21 @@ import type { MeshPythons } from './mesh-pythons.ts';
 import { meshSecrets } from './mesh-secrets.ts';
 import { needsRestart } from './needs-restart.ts';
 import { runtimeCommand } from './runtime-command.ts';
-import type { SocketFolder } from './socket-folder.ts';
 import { storeVariables } from './store-variables.ts';
 /** What a mesh runs on. */
 export interface MeshDeps {
   readonly engines: Engines;
   readonly broker: MeshBroker;
   readonly gateway: LocalGateway | undefined;
-  readonly sockets: SocketFolder;
+  /** Undefined if no actor is inspected. */
+  readonly debugFolder: DebugFolder | undefined;
   readonly pythons: MeshPythons;
   readonly inspections: ReadonlyMap<string, Inspection>;
 }
 
 /** Runs the actors of manifests on engines, a broker and a gateway that have been started. */
 export function meshOn(deps: MeshDeps, options: MeshOptions): LocalMesh {
-  const { engines, broker, gateway, sockets, pythons, inspections } = deps;
+  const { engines, broker, gateway, debugFolder, pythons, inspections } = deps;
   const { folder, onEvent, replicas, logLevel = 'info', shell = process.env } = options;
   const { s3Endpoint, dynamodbEndpoint } = engines;
   const secrets = meshSecrets(folder, shell);
@@ -198,8 +199,8 @@ export function meshOn(deps: MeshDeps, options: MeshOptions): LocalMesh {
       await applying;
       await Promise.all([...runners.values()].map((runner) => runner.stop(graceMs)));
       await Promise.all([...inspections.values()].map((one) => one.close()));
-      // Before the data is unlocked, because then another mesh may create its own socket folder.
-      sockets.remove();
+      // Before the data is unlocked, because then another mesh may create its own folder.
+      debugFolder?.remove();
       await gateway?.close();
       await broker.close();
       await engines.close();

@@ -19,7 +19,7 @@ export interface InspectedActor {
 export interface InspectionsOptions {
   readonly manifest: Manifest;
   readonly inspect: readonly InspectedActor[];
-  /** Folder of the debuggers' sockets. */
+  /** Folder of the files in which the handlers' processes announce their debuggers' ports. */
   readonly folder: string;
   /** The Python that runs the handler of an actor. Undefined if it does not need one. */
   readonly python: (actor: ActorSpec) => PythonSearch | undefined;

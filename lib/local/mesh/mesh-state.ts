@@ -4,7 +4,7 @@ import { MESH_FILE, type RunningMesh, STATE_FOLDER } from '../../assembly/mesh/r
 import { GATEWAY_FILE, readStoredGateway, type StoredGateway } from '../../assembly/mesh/stored-gateway.ts';
 import { errorText } from '../../core/text/error-text.ts';
 import { makePrivate, makeTreePrivate, PRIVATE_FILE, PRIVATE_FOLDER } from '../engines/private-files.ts';
-import { removeLeftSockets } from './socket-folder.ts';
+import { removeLeftDebugFolder } from './debug-folder.ts';
 
 /** Files of a local mesh in the working directory: data of the engines, the description of the running mesh, and its log. */
 export interface MeshState {
@@ -87,7 +87,7 @@ export function meshState(cwd: string, folder: string, maxLogBytes = MAX_LOG_BYT
     log,
     withdraw: () => rmSync(meshFile, { force: true }),
     empty: () => {
-      removeLeftSockets(dataDir);
+      removeLeftDebugFolder(dataDir);
       for (const entry of namesIn(root))
         if (entry !== GATEWAY_FILE) rmSync(join(root, entry), { recursive: true, force: true });
     },

@@ -1,8 +1,10 @@
 import { GATEWAY } from '../../config/plan/gateway-plan.ts';
 import type { Flow } from '../../core/task/flow.ts';
 import { defined } from '../../core/text/defined.ts';
+import type { Inspection } from '../debugger/inspection.ts';
 import { type Engines, startEngines } from '../engines/engines.ts';
 import { ensureStores } from '../engines/local-stores.ts';
+import { type DebugFolder, openDebugFolder, removeLeftDebugFolder } from './debug-folder.ts';
 import { type LocalGateway, startLocalGateway } from './local-gateway.ts';
 import type { LocalMesh, MeshOptions } from './local-mesh.ts';
 import { meshOn } from './mesh-actors.ts';
@@ -10,7 +12,6 @@ import type { MeshBroker } from './mesh-broker.ts';
 import { openInspections } from './mesh-inspections.ts';
 import { meshPythons } from './mesh-pythons.ts';
 import { startPubsubBroker } from './pubsub-broker.ts';
-import { openSocketFolder, type SocketFolder } from './socket-folder.ts';
 import { sqsBroker } from './sqs-broker.ts';
 import { storeVariables } from './store-variables.ts';
 export async function startMesh(options: MeshOptions): Promise<{ mesh: LocalMesh } | { problem: string }> {
@@ -26,9 +27,9 @@ export async function startMesh(options: MeshOptions): Promise<{ mesh: LocalMesh
   const { broker } = opened;
   let mesh: LocalMesh | undefined;
   let gateway: LocalGateway | undefined;
-  let sockets: SocketFolder | undefined;
+  let debugFolder: DebugFolder | undefined;
   const closeAll = async () => {
-    sockets?.remove();
+    debugFolder?.remove();
     await gateway?.close();
     await broker.close();
     await engines.close();
@@ -42,21 +43,26 @@ export async function startMesh(options: MeshOptions): Promise<{ mesh: LocalMesh
       return opening;
     }
     gateway = opening?.gateway;
-    sockets = openSocketFolder(dataDir);
-    const { folder, startFolder = folder, shell = process.env } = options;
+    if (dataDir !== undefined) removeLeftDebugFolder(dataDir);
+    const { folder, startFolder = folder, shell = process.env, inspect = [] } = options;
     const pythons = meshPythons(folder, startFolder, shell);
-    const inspecting = await openInspections({
-      manifest: options.manifest,
-      inspect: options.inspect ?? [],
-      folder: sockets.path,
-      python: pythons.of,
-      onChange: (actor, isAttached) => options.onEvent({ event: 'debugger', actor, isAttached }),
-    });
-    if ('problem' in inspecting) {
-      await closeAll();
-      return inspecting;
+    let inspections: ReadonlyMap<string, Inspection> = new Map();
+    if (inspect.length > 0) {
+      debugFolder = openDebugFolder(dataDir);
+      const inspecting = await openInspections({
+        manifest: options.manifest,
+        inspect,
+        folder: debugFolder.path,
+        python: pythons.of,
+        onChange: (actor, isAttached) => options.onEvent({ event: 'debugger', actor, isAttached }),
+      });
+      if ('problem' in inspecting) {
+        await closeAll();
+        return inspecting;
+      }
+      inspections = inspecting.inspections;
     }
-    mesh = meshOn({ engines, broker, gateway, sockets, pythons, ...inspecting }, options);
+    mesh = meshOn({ engines, broker, gateway, debugFolder, pythons, inspections }, options);
     await mesh.apply(options.manifest);
     if (broker.gatewayWorksTimers) gateway?.workTimers();
     return { mesh };

@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import { BadRequest } from '../bad-request.ts';
 import { decodeRequest } from '../json.ts';
+import type { Channel } from '../settings.ts';
 import { StartupError } from '../startup-error.ts';
 import { valueAt } from '../value-at.ts';
 import { encodeFrames } from './frames.ts';
@@ -22,11 +23,12 @@ export interface ChannelServer {
 }
 
 /**
- * Takes calls over a descriptor that the process inherited from the sidecar, which sends them ahead. They start strictly
- * in order, at most `concurrency` at the same time. When the stream ends, the sidecar has ended, and so does this process.
+ * Takes calls over descriptors that the process inherited from the sidecar, which sends them ahead. They start strictly
+ * in order, at most `concurrency` at the same time. When a stream ends, the sidecar has ended, and so does this process.
  */
-export function serveChannel(host: HandlerHost, fd: number, concurrency: number): ChannelServer {
-  const socket = openSocket(fd);
+export function serveChannel(host: HandlerHost, { callsFd, answersFd, concurrency }: Channel): ChannelServer {
+  const calls = openSocket('ASYA_RUNTIME_FD', callsFd, { readable: true, writable: false });
+  const socket = openSocket('ASYA_RUNTIME_ANSWER_FD', answersFd, { readable: false, writable: true });
   const queue: QueuedCall[] = [];
   /** The numbers of the running calls, and of those whose answer is not wanted any more. */
   const running = new Set<number>();
@@ -95,18 +97,23 @@ export function serveChannel(host: HandlerHost, fd: number, concurrency: number)
     for (const call of queue.splice(0)) refuse(call);
   }
 
-  socket.on('data', pairReader(host.settings.maxRequestBytes, onPair));
-  for (const event of ['error', 'end', 'close']) socket.on(event, () => process.exit(0));
+  calls.on('data', pairReader(host.settings.maxRequestBytes, onPair));
+  for (const event of ['error', 'end', 'close']) calls.on(event, () => process.exit(0));
+  for (const event of ['error', 'close']) socket.on(event, () => process.exit(0));
   socket.write(encodeFrames('{"kind":"ready","stop":true}', ''));
   return { close: refuseQueued };
 }
 
-function openSocket(fd: number): Socket {
+function openSocket(
+  variable: string,
+  fd: number,
+  use: { readonly readable: boolean; readonly writable: boolean },
+): Socket {
   try {
-    return new Socket({ fd, readable: true, writable: true });
+    return new Socket({ fd, ...use });
   } catch (error) {
     throw new StartupError(
-      `ASYA_RUNTIME_FD is "${fd}", but this descriptor is not a stream to the sidecar (${valueAt(error, 'message')}); ` +
+      `${variable} is "${fd}", but this descriptor is not a stream to the sidecar (${valueAt(error, 'message')}); ` +
         'a program between the sidecar and the runtime may have closed it: start the runtime directly, or set ASYA_RUNTIME_URL to a socket such as asya:/tmp/sockets/app.sock',
       { cause: error },
     );

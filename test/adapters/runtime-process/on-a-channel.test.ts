@@ -13,19 +13,21 @@ import { isAlive } from '../../support/pids.ts';
 import { UNSTARTED } from '../runtime-socket/a-channel.ts';
 import { detailOf, requestWith, valueIn } from '../runtime-socket/a-request.ts';
 
-/** The Node runtime as the sidecar starts it: its calls arrive over a descriptor. */
+/** The Node runtime as the sidecar starts it: its calls arrive over a descriptor, and its answers leave over another. */
 
 const HANDLER = `
 import { spawn } from 'node:child_process';
-import { appendFileSync, writeSync } from 'node:fs';
+import { appendFileSync, closeSync, writeSync } from 'node:fs';
 export async function handle({ do: what, text, file }) {
   appendFileSync(process.env.CALLS, what + '\\n');
   if (what === 'exit') process.exit(3);
   if (what === 'kill') process.kill(process.pid, 'SIGKILL');
   if (what === 'hang' || what === 'kill') await new Promise((resolve) => setTimeout(resolve, 600_000));
-  if (what === 'garbage') writeSync(4, 'GET / HTTP/1.1');
-  if (what === 'garbage') await new Promise((resolve) => setTimeout(resolve, 600_000));
-  if (what === 'descriptor') return process.env.ASYA_RUNTIME_FD ?? 'removed';
+  if (what === 'garbage') writeSync(5, 'GET / HTTP/1.1');
+  if (what === 'stray') writeSync(4, 'GET / HTTP/1.1');
+  if (what === 'deaf') closeSync(4);
+  if (['garbage', 'stray', 'deaf'].includes(what)) await new Promise((resolve) => setTimeout(resolve, 600_000));
+  if (what === 'descriptor') return process.env.ASYA_RUNTIME_FD ?? process.env.ASYA_RUNTIME_ANSWER_FD ?? 'removed';
   if (what === 'large') return 'x'.repeat(3_000_000);
   if (what === 'child') return spawn('sleep', ['600'], { detached: true, stdio: 'ignore' }).pid;
   return process.pid;
@@ -54,6 +56,7 @@ function start(more: { readonly concurrency?: number; readonly isStarted?: boole
   const env = {
     PATH: process.env['PATH'] ?? '',
     ASYA_RUNTIME_FD: '4',
+    ASYA_RUNTIME_ANSWER_FD: '5',
     ASYA_CONCURRENCY: String(concurrency),
     CALLS: calls,
   };
@@ -80,7 +83,7 @@ function start(more: { readonly concurrency?: number; readonly isStarted?: boole
 }
 
 describe('a runtime on a channel', () => {
-  it('is called, keeps its process, and hides its descriptor from the handler', async () => {
+  it('is called, keeps its process, and hides its descriptors from the handler', async () => {
     const { call } = start();
     const pid = valueIn(await call('pid'));
     expect(valueIn(await call('pid'))).toBe(pid);
@@ -99,6 +102,7 @@ describe('a runtime on a channel', () => {
   ])('that ends during a call (%s) fails only this call: the others did not start', async (what, detail) => {
     const { runtime, call, calls } = start();
     const ends = await Promise.all([call('pid'), call(what), call('pid'), call('pid')]);
+    expect(ends[0] && valueIn(ends[0])).toEqual(expect.any(Number));
     expect(ends[1] && detailOf(ends[1])).toBe(detail);
     expect(ends.slice(2)).toEqual([UNSTARTED, UNSTARTED]);
     expect(calls()).toEqual(['pid', what]);
@@ -116,12 +120,24 @@ describe('a runtime on a channel', () => {
     expect(warnings[0]).toBe('the runtime did not answer in time; restarting it');
   });
 
-  it('that writes into the descriptor is killed and started again', async () => {
+  it.each([
+    ['answers', 'garbage'],
+    ['calls', 'stray'],
+  ])('that writes into the descriptor for %s is killed and started again', async (_which, what) => {
     const { runtime, call } = start();
-    const [broken, behind] = await Promise.all([call('garbage'), call('pid')]);
+    const [broken, behind] = await Promise.all([call(what), call('pid')]);
     expect(broken && detailOf(broken)).toMatch(
       /^the handler's process sent something that cannot be read \(.*\) and was killed during the call$/,
     );
+    expect(behind).toEqual(UNSTARTED);
+    await runtime.untilStarted?.(new AbortController().signal);
+    expect(valueIn(await call('pid'))).toEqual(expect.any(Number));
+  });
+
+  it('that closes the descriptor for calls is killed and started again', async () => {
+    const { runtime, call } = start();
+    const [deaf, behind] = await Promise.all([call('deaf'), call('pid')]);
+    expect(deaf && detailOf(deaf)).toMatch(/^the handler's process .* during the call$/);
     expect(behind).toEqual(UNSTARTED);
     await runtime.untilStarted?.(new AbortController().signal);
     expect(valueIn(await call('pid'))).toEqual(expect.any(Number));
@@ -134,11 +150,11 @@ describe('a runtime on a channel', () => {
     expect(ends[2] && valueIn(ends[2])).toBe(ends[0] && valueIn(ends[0]));
   });
 
-  it('keeps its descriptor from the processes of the handler', async () => {
+  it('keeps its descriptors from the processes of the handler', async () => {
     const { runtime, call } = start();
     const child = Number(valueIn(await call('child')));
     expect(isAlive(child)).toBe(true);
-    // The child would keep the stream open, and the end of the runtime would not be noticed.
+    // The child would keep the streams open, and the end of the runtime would not be noticed.
     expect(detailOf(await call('kill'))).toMatch(/SIGKILL/);
     await runtime.untilStarted?.(new AbortController().signal);
     process.kill(child, 'SIGKILL');
@@ -156,7 +172,11 @@ describe('a runtime on a channel', () => {
     });
     const runtime = processRuntime({
       command,
-      env: async () => ({ PATH: process.env['PATH'] ?? '', ASYA_RUNTIME_FD: '4' }),
+      env: async () => ({
+        PATH: process.env['PATH'] ?? '',
+        ASYA_RUNTIME_FD: '4',
+        ASYA_RUNTIME_ANSWER_FD: '5',
+      }),
       client,
       clock: systemClock,
       onLine: () => {},

@@ -7,7 +7,7 @@ import type { RuntimeRequest } from '../../../lib/ports/runtime.ts';
 import { requestWith } from './a-request.ts';
 import { frameOf } from './frame-server.ts';
 
-/** A channel, and the end of its process, for which the test writes every pair. */
+/** A channel, and the ends of its process, for which the test writes every pair. */
 
 interface ReceivedPair {
   readonly head: Readonly<Record<string, unknown>>;
@@ -23,10 +23,15 @@ export interface ChannelFixture {
   /** Writes pairs as the process does. */
   answer(...pairs: readonly (readonly [head: object | string, body: string])[]): void;
   write(bytes: Buffer): void;
-  /** Ends the stream as an exit of the process does. */
+  /** Ends the streams as an exit of the process does. */
   exit(): void;
+  /** The next thing that the channel notices is that its last write failed. */
+  failWrite(): void;
+  endAnswers(): void;
   /** Why the channel was lost, for each loss. */
   readonly losses: readonly (string | undefined)[];
+  /** Resolves with the first loss. */
+  readonly untilLost: Promise<void>;
   /** How long each call took that has ended. */
   readonly durations: readonly number[];
   /** The clock of the channel. */
@@ -43,7 +48,8 @@ interface Options {
 }
 
 export async function channelFixture(options: Options = {}): Promise<ChannelFixture> {
-  const [ours, theirs] = duplexPair();
+  const [calls, incoming] = duplexPair({ allowHalfOpen: false });
+  const [answers, outgoing] = duplexPair({ allowHalfOpen: false });
   const received: ReceivedPair[] = [];
   const losses: (string | undefined)[] = [];
   const durations: number[] = [];
@@ -56,7 +62,8 @@ export async function channelFixture(options: Options = {}): Promise<ChannelFixt
     received.push({ head: JSON.parse(head.toString()), body: String(body) });
     changed();
   });
-  theirs.on('data', (chunk: Buffer) => void read(chunk));
+  incoming.on('data', (chunk: Buffer) => void read(chunk));
+  outgoing.resume();
   const timeouts: Timeouts = {
     ...realTimeouts,
     start: (_milliseconds, onDue) => {
@@ -64,9 +71,11 @@ export async function channelFixture(options: Options = {}): Promise<ChannelFixt
       return () => {};
     },
   };
+  const lost = Promise.withResolvers<void>();
   const fixture = {
     received,
     losses,
+    untilLost: lost.promise,
     durations,
     now: 1_000,
     untilReceived: (count: number) =>
@@ -84,24 +93,35 @@ export async function channelFixture(options: Options = {}): Promise<ChannelFixt
         frameOf(typeof head === 'string' ? head : JSON.stringify(head)),
         frameOf(body),
       ]);
-      theirs.write(Buffer.concat(frames));
+      outgoing.write(Buffer.concat(frames));
     },
-    write: (bytes: Buffer) => void theirs.write(bytes),
-    exit: () => void theirs.end(),
+    write: (bytes: Buffer) => void outgoing.write(bytes),
+    exit: () => {
+      incoming.end();
+      outgoing.end();
+    },
+    failWrite: () => void calls.destroy(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })),
+    endAnswers: () => void outgoing.end(),
     expireLast: () => timers.at(-1)?.(),
   };
   const ready = Promise.withResolvers<void>();
-  const channel = openChannel(ours, {
-    actor: 'score',
-    fanOut: 'array',
-    maxAnswerBytes: options.maxAnswerBytes ?? 1_000,
-    concurrency: options.concurrency ?? 1,
-    timeouts,
-    now: () => fixture.now,
-    onReady: ready.resolve,
-    onEnded: (callMs) => durations.push(callMs),
-    onLost: (problem) => losses.push(problem),
-  });
+  const channel = openChannel(
+    { calls, answers },
+    {
+      actor: 'score',
+      fanOut: 'array',
+      maxAnswerBytes: options.maxAnswerBytes ?? 1_000,
+      concurrency: options.concurrency ?? 1,
+      timeouts,
+      now: () => fixture.now,
+      onReady: ready.resolve,
+      onEnded: (callMs) => durations.push(callMs),
+      onLost: (problem) => {
+        losses.push(problem);
+        lost.resolve();
+      },
+    },
+  );
   fixture.answer([options.ready ?? { kind: 'ready' }, '']);
   await ready.promise;
   return Object.assign(fixture, { channel });

@@ -29,7 +29,12 @@ const own: fc.Arbitrary<Environment> = fc
       ),
       ASYA_CONCURRENCY: fc.constantFrom('1', '7', '', '0', 'x'),
       ASYA_RUNTIME_PASS_ENV: fc.constantFrom('', 'AWS_PROFILE', 'AWS_SESSION_TOKEN,GITHUB_TOKEN', ','),
-      ASYA_RUNTIME_ENV: fc.constantFrom('', '{"A":"1","HOME":null}', '{"ASYA_RUNTIME_FD":"9"}', '[]'),
+      ASYA_RUNTIME_ENV: fc.constantFrom(
+        '',
+        '{"A":"1","HOME":null}',
+        '{"ASYA_RUNTIME_FD":"9","ASYA_RUNTIME_ANSWER_FD":"9"}',
+        '[]',
+      ),
       ASYA_RUNTIME_PROTOCOL: fc.constantFrom('', 'payload', 'envelope'),
       ASYA_RUNTIME_URL: fc.constantFrom('', 'asya:/tmp/a.sock', 'http://127.0.0.1/'),
       ASYA_RUNTIME_STARTUP_TIMEOUT: fc.constantFrom('', '10s', 'x'),
@@ -63,7 +68,8 @@ describe('a runtime that is started before the configuration is read', () => {
 
   it('is started only if nothing else has to be read', () => {
     const given = { ASYA_RUNTIME_COMMAND: NODE };
-    expect(runtimeStart(given)).toMatchObject({ command: NODE, env: { ASYA_RUNTIME_FD: '4' } });
+    const env = { ASYA_RUNTIME_FD: '4', ASYA_RUNTIME_ANSWER_FD: '5' };
+    expect(runtimeStart(given)).toMatchObject({ command: NODE, env });
     for (const more of [
       { ASYA_RUNTIME_SECRETS: '{"KEY":{"ssm":"/key"}}' },
       { ASYA_RUNTIME_ROLE_ARN: 'arn:aws:iam::111122223333:role/handler' },

@@ -58,10 +58,7 @@ export async function setCloudRunStage(...queues: readonly string[]): Promise<Cl
         ASYA_METRICS_ADDR: '',
         ...(actor.startsWith('x-') || variables['ASYA_RUNTIME_URL'] !== undefined
           ? {}
-          : {
-              ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle'),
-              ASYA_SOCKET_PATH: join(folder, `${actor}.sock`),
-            }),
+          : { ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle') }),
         ...variables,
       });
       const { port } = await process.untilLine(saying('accepting pushes'), 60_000);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { envelopeAt } from '../../sidecar/envelopes.ts';
 import { ROOT } from '../../sidecar/sidecar-process.ts';
 import { type Stage, setStage } from '../../sidecar/stage.ts';
-import { type LambdaProcess, recordOf, startLambda } from './lambda-process.ts';
+import { functionVariables, type LambdaProcess, recordOf, startLambda } from './lambda-process.ts';
 
 /** Batches whose calls are sent to the Node runtime ahead of their turn, while its process ends. */
 
@@ -25,8 +25,7 @@ beforeAll(async () => {
   stage = await setStage('x-sink', 'store', 'score');
   calls = join(stage.folder, 'calls');
   writeFileSync(join(stage.folder, 'handler.mjs'), HANDLER);
-  // Without a URL the calls use the descriptor.
-  const { ASYA_RUNTIME_URL: _none, ...variables } = stage.variables('score', {
+  const variables = functionVariables(stage, 'score', {
     ASYA_RUNTIME_COMMAND: `exec '${process.execPath}' ${ROOT}/runtimes/node/asya-runtime.ts ${stage.folder}/handler.mjs.handle`,
     ASYA_RESILIENCY_ACTOR_TIMEOUT: '2s',
     ASYA_RESILIENCY_POLICIES: '{"default":{"maxAttempts":1}}',

@@ -3,11 +3,12 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { HOST_RESERVE_MS } from '../../../lib/config/settings/host-config.ts';
 import { envelopeAt } from '../../sidecar/envelopes.ts';
 import { pythonRuntime, until } from '../../sidecar/sidecar-process.ts';
 import { type Stage, setStage } from '../../sidecar/stage.ts';
 import { isAlive, pidsIn } from '../../support/pids.ts';
-import { type LambdaProcess, recordOf, startLambda } from './lambda-process.ts';
+import { functionVariables, type LambdaProcess, recordOf, startLambda } from './lambda-process.ts';
 
 /** The sidecar on Lambda: it receives an event with records, sends their results, and returns a partial batch response. */
 
@@ -19,7 +20,7 @@ const counterFile = () => join(stage.folder, randomUUID());
 beforeAll(async () => {
   stage = await setStage('x-sink', 'store', 'score');
   lambda = startLambda(
-    stage.variables('score', {
+    functionVariables(stage, 'score', {
       ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle'),
       // Long enough to start a runtime on a busy machine.
       ASYA_RESILIENCY_ACTOR_TIMEOUT: '10s',
@@ -125,12 +126,15 @@ describe('remaining time', () => {
 
   test('that runs out during a batch: the current record is finished, the others are sent again', async () => {
     const counter = counterFile();
-    const records = [{ value: 1 }, { value: 2, counter }, { value: 3 }].map((payload) => record(payload));
-    expect(await lambda.invoke(records, 60_000, counter)).toEqual(DONE);
+    const slow = { do: 'sleep', seconds: 3.5, value: 2 };
+    const records = [{ value: 1 }, slow, { value: 3, counter }].map((payload) => record(payload));
+    // The third call is sent to the runtime at once, when there are 3 s more than a call may take.
+    expect(await lambda.invoke(records, 10_000 + HOST_RESERVE_MS + 3_000)).toEqual(DONE);
     const [first, second, third] = records.map(idOf);
     expect((await stage.inbox.next('x-sink', first ?? '')).payload).toBe(1);
     expect((await stage.inbox.next('x-sink', second ?? '')).payload).toBe(2);
     expect((await stage.inbox.next('score', third ?? '')).status).toBeUndefined();
+    expect(existsSync(counter)).toBe(false);
   });
 
   test('during a call that hangs: the runtime is killed, and the function continues', async () => {
@@ -147,7 +151,7 @@ describe('a concurrency of three', () => {
   let wide: LambdaProcess;
   beforeAll(async () => {
     wide = startLambda(
-      stage.variables('wide', {
+      functionVariables(stage, 'wide', {
         ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle'),
         ASYA_RESILIENCY_ACTOR_TIMEOUT: '20s',
         ASYA_CONCURRENCY: '3',
@@ -174,7 +178,7 @@ describe('a concurrency of three', () => {
 
 test('rejects an invocation whose time is below the actor timeout, and accepts a longer one', async () => {
   const brief = startLambda(
-    stage.variables('brief', { ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle') }),
+    functionVariables(stage, 'brief', { ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle') }),
   );
   const one = recordOf('brief', envelopeAt('brief', { value: 1 }));
   for (let time = 0; time < 2; time++) {
@@ -187,7 +191,7 @@ test('rejects an invocation whose time is below the actor timeout, and accepts a
 
 test('does not acknowledge the record of an end actor whose runtime fails', async () => {
   const archive = startLambda(
-    stage.variables('archive', {
+    functionVariables(stage, 'archive', {
       ASYA_RUNTIME_COMMAND: pythonRuntime('behaviours.handle'),
       ASYA_IS_END_ACTOR: 'true',
     }),

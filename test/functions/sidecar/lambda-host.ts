@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import type { Context, SQSEvent } from 'aws-lambda';
 import type { SqsHandler } from '../../../lib/assembly/hosts/lambda.ts';
 
@@ -7,8 +6,6 @@ import type { SqsHandler } from '../../../lib/assembly/hosts/lambda.ts';
 interface Invocation {
   readonly event: SQSEvent;
   readonly timeLeftMs: number;
-  /** No time is left as soon as this file exists. */
-  readonly noTimeLeftFile?: string;
 }
 
 export type Reply = { readonly loaded: true } | { readonly response: unknown } | { readonly error: string };
@@ -18,10 +15,10 @@ const reply = (message: Reply) => process.send?.(message);
 const [, , name] = process.argv;
 const { handler } = (await import(`../../../functions/${name}/index.ts`)) as { handler: SqsHandler };
 
-process.on('message', async ({ event, timeLeftMs, noTimeLeftFile = '' }: Invocation) => {
+process.on('message', async ({ event, timeLeftMs }: Invocation) => {
   const endsAt = Date.now() + timeLeftMs;
   const context = {
-    getRemainingTimeInMillis: () => (existsSync(noTimeLeftFile) ? 0 : endsAt - Date.now()),
+    getRemainingTimeInMillis: () => endsAt - Date.now(),
   } as Context;
   try {
     reply({ response: await handler(event, context) });

@@ -10,21 +10,24 @@ import {
   watchProcess,
   within,
 } from '../../sidecar/sidecar-process.ts';
+import type { Stage } from '../../sidecar/stage.ts';
 import type { Reply } from './lambda-host.ts';
 
 /** A function's handler in its own process, as on Lambda. */
 export interface LambdaProcess extends RunningProcess {
   /** Resolves once the module is loaded: Lambda's init phase. */
   readonly loaded: Promise<void>;
-  invoke(
-    records: readonly SQSRecord[],
-    timeLeftMs?: number,
-    noTimeLeftFile?: string,
-  ): Promise<SQSBatchResponse>;
+  invoke(records: readonly SQSRecord[], timeLeftMs?: number): Promise<SQSBatchResponse>;
 }
 
 /** Long enough for a busy machine. */
 const REPLY_TIMEOUT_MS = 100_000;
+
+/** As a deployed function has them: without a URL, its runtime inherits descriptors. */
+export function functionVariables(stage: Stage, actor: string, more: Variables): Variables {
+  const { ASYA_RUNTIME_URL: _none, ...variables } = stage.variables(actor);
+  return { ...variables, ...more };
+}
 
 /** @param name the function's folder in `functions/` */
 export function startLambda(variables: Variables, name = 'sidecar'): LambdaProcess {
@@ -49,10 +52,10 @@ export function startLambda(variables: Variables, name = 'sidecar'): LambdaProce
   return {
     ...running,
     loaded,
-    invoke: async (records, timeLeftMs = 60_000, noTimeLeftFile) => {
+    invoke: async (records, timeLeftMs = 60_000) => {
       await loaded;
       const replying = nextReply();
-      child.send({ event: eventOf(records), timeLeftMs, noTimeLeftFile });
+      child.send({ event: eventOf(records), timeLeftMs });
       const reply = await replying;
       if ('error' in reply) throw new Error(reply.error);
       return (reply as { response: SQSBatchResponse }).response;

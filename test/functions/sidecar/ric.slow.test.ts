@@ -15,7 +15,7 @@ import {
 } from '../../sidecar/sidecar-process.ts';
 import { type Stage, setStage } from '../../sidecar/stage.ts';
 import { isAlive, pidsIn } from '../../support/pids.ts';
-import { eventOf, recordOf } from './lambda-process.ts';
+import { eventOf, functionVariables, recordOf } from './lambda-process.ts';
 
 /** The deployed bundle with Lambda's Runtime Interface Client. */
 
@@ -47,7 +47,7 @@ describe.skipIf(!isInstalled)('the bundle with the Runtime Interface Client', ()
     lambda = startProcess(
       // The options that Lambda's bootstrap uses.
       ['--no-experimental-require-module', '--no-experimental-detect-module', RIC],
-      stage.variables('score', {
+      functionVariables(stage, 'score', {
         AWS_LAMBDA_RUNTIME_API: api.address,
         AWS_LAMBDA_FUNCTION_NAME: 'sidecar',
         AWS_LAMBDA_FUNCTION_VERSION: '1',

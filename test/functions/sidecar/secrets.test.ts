@@ -5,7 +5,7 @@ import { envelopeAt } from '../../sidecar/envelopes.ts';
 import { ROOT, until } from '../../sidecar/sidecar-process.ts';
 import { type Stage, setStage } from '../../sidecar/stage.ts';
 import { type SecretStore, startSecretStore } from '../../support/a-secret-store.ts';
-import { type LambdaProcess, recordOf, startLambda } from './lambda-process.ts';
+import { functionVariables, type LambdaProcess, recordOf, startLambda } from './lambda-process.ts';
 
 /** A function whose handler has secrets: from the store into the environment of the runtime, and nowhere else. */
 
@@ -32,7 +32,7 @@ const REFERENCES = {
 
 function start(actor: string, refresh: string): LambdaProcess {
   return startLambda(
-    stage.variables(actor, {
+    functionVariables(stage, actor, {
       ...store.variables,
       ASYA_RUNTIME_COMMAND: `${process.execPath} ${ROOT}/runtimes/node/asya-runtime.ts ${stage.folder}/show.ts.show`,
       ASYA_RUNTIME_SECRETS: JSON.stringify(REFERENCES),

@@ -4,6 +4,7 @@ import type { ActorSpec, Manifest } from '../../../config/manifest/manifest.ts';
 import { type ActorPlan, isActorPlan } from '../../../config/plan/function-plan.ts';
 import { lambdaEnvironment } from '../../../config/plan/lambda-environment.ts';
 import { planMesh } from '../../../config/plan/mesh-plan.ts';
+import { FD_VARIABLES } from '../../../config/settings/bundled-runtime.ts';
 import { isSidecarCredential } from '../../../config/settings/cloud-credentials.ts';
 import { CREDENTIALS_SERVER_VARIABLES, isRemoved } from '../../../config/settings/handler-environment.ts';
 import { runtimeEnvironment } from '../../../config/settings/runtime-environment.ts';
@@ -88,7 +89,9 @@ export function handlerVariables(input: Input): HandlerVariables {
     secrets:
       host === 'local' ? {} : Object.fromEntries(Object.keys(spec.secrets ?? {}).map((name) => [name, ''])),
   });
-  const given = Object.entries(environment).map(([name, value]) => described(name, value, input));
+  const given = Object.entries(environment)
+    .filter(([name]) => !FD_VARIABLES.includes(name))
+    .map(([name, value]) => described(name, value, input));
   return {
     variables: [...given, ...missingOf(input)].toSorted(byOrigin),
     removed: Object.keys(own)

@@ -29,9 +29,5 @@ export const LAMBDA_VARIABLES: readonly string[] = [
 /** Variables that Cloud Run sets in the container of a service. */
 export const CLOUD_RUN_VARIABLES: readonly string[] = ['K_CONFIGURATION', 'K_REVISION', 'K_SERVICE', 'PORT'];
 
-/**
- * Variables that hosts set in the sidecar's process after its start, so that no environment of a plan contains them.
- */
-export const SET_AT_START: Readonly<Record<string, readonly string[]>> = {
-  local: ['FUNCTION_PID'],
-};
+/** Variables that hosts set in the sidecar's process after its start, so that no environment of a plan contains them. */
+export const SET_AT_START: Readonly<Record<string, readonly string[]>> = { local: ['FUNCTION_PID'] };

@@ -10,7 +10,7 @@ export const RUNTIME = {
   address: computed('ASYA_RUNTIME_URL', runtimeAddress, {
     about: 'Address of the runtime.',
     default:
-      'none if `ASYA_RUNTIME_COMMAND` starts a bundled runtime, which inherits a descriptor from the sidecar; otherwise `unix:` and `ASYA_SOCKET_PATH`',
+      'none if `ASYA_RUNTIME_COMMAND` starts a bundled runtime, which inherits descriptors from the sidecar; otherwise `unix:` and `ASYA_SOCKET_PATH`',
   }),
   protocol: setting('ASYA_RUNTIME_PROTOCOL', oneOf('payload', 'envelope'), {
     about: 'What the sidecar sends to the runtime: the payload, or the whole envelope.',

@@ -3,25 +3,23 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { PRIVATE_FILE } from '../engines/private-files.ts';
 
-export interface SocketFolder {
+export interface DebugFolder {
   readonly path: string;
   remove(): void;
 }
 
-/** File in the data folder that names the socket folder. */
+/** File in the data folder that names the debug folder. Earlier versions kept the sockets of runtimes there. */
 const NOTE = 'sockets.json';
 /** Prefix of the folder's name. Folders without it are never removed, whatever the file contains. */
 const PREFIX = 'asya-';
-/** A runtime lives a moment longer than its killed function, and may create its socket during the removal. */
+/** A runtime lives a moment longer than its killed function, and may create its file during the removal. */
 const REMOVAL = { recursive: true, force: true, maxRetries: 5 };
 
 /**
- * Creates a folder for the sockets of the runtimes. The path of a socket is limited to 107 characters, and the path of the
- * mesh's folder may be longer, so this is a temporary folder. A killed mesh does not remove it. The next mesh on the same
- * data, which then holds its lock, does.
+ * Creates a temporary folder in which the processes of inspected handlers announce the ports of their debuggers. They write
+ * with the handlers' umask, so it is private. A killed mesh does not remove it: call `removeLeftDebugFolder` first.
  */
-export function openSocketFolder(dataDir: string | undefined): SocketFolder {
-  if (dataDir !== undefined) removeLeftSockets(dataDir);
+export function openDebugFolder(dataDir: string | undefined): DebugFolder {
   const path = mkdtempSync(join(tmpdir(), PREFIX));
   if (dataDir !== undefined) {
     const note = { dataDir: realpathSync(dataDir), path };
@@ -36,13 +34,15 @@ export function openSocketFolder(dataDir: string | undefined): SocketFolder {
   };
 }
 
-/** Removes the socket folder of an earlier mesh. Only for data that no mesh uses. */
-export function removeLeftSockets(dataDir: string): void {
+/** Removes the debug folder of an earlier mesh. Only for data that no other mesh uses. */
+export function removeLeftDebugFolder(dataDir: string): void {
   const path = notedIn(dataDir);
-  if (path !== undefined) rmSync(path, REMOVAL);
+  if (path === undefined) return;
+  rmSync(path, REMOVAL);
+  rmSync(join(dataDir, NOTE), { force: true });
 }
 
-/** Returns undefined if the data is a copy, because the sockets belong to the original. */
+/** Returns undefined if the data is a copy, because the folder belongs to the original. */
 function notedIn(dataDir: string): string | undefined {
   try {
     const note = JSON.parse(readFileSync(join(dataDir, NOTE), 'utf8')) as Record<string, unknown>;

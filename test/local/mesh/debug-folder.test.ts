@@ -1,14 +1,15 @@
 import { cpSync, existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openSocketFolder, removeLeftSockets } from '../../../lib/local/mesh/socket-folder.ts';
+import { openDebugFolder, removeLeftDebugFolder } from '../../../lib/local/mesh/debug-folder.ts';
 import { aFolder } from '../../support/a-folder.ts';
 
 function opened(dataDir?: string) {
-  const sockets = openSocketFolder(dataDir);
-  onTestFinished(() => sockets.remove());
-  writeFileSync(join(sockets.path, 'a-1.sock'), '');
-  return sockets;
+  if (dataDir !== undefined) removeLeftDebugFolder(dataDir);
+  const folder = openDebugFolder(dataDir);
+  onTestFinished(() => folder.remove());
+  writeFileSync(join(folder.path, 'a.debugger'), '');
+  return folder;
 }
 
 test('removes the folder of a killed mesh at the next start, or with its data', () => {
@@ -16,20 +17,20 @@ test('removes the folder of a killed mesh at the next start, or with its data', 
   const first = opened(dataDir);
   const second = opened(dataDir);
   expect([first, second].map(({ path }) => existsSync(path))).toEqual([false, true]);
-  removeLeftSockets(dataDir);
+  removeLeftDebugFolder(dataDir);
   expect(existsSync(second.path)).toBe(false);
 });
 
 test('removes the folder and its note on shutdown', () => {
   const dataDir = aFolder({});
-  for (const sockets of [opened(dataDir), opened()]) {
-    sockets.remove();
-    expect(existsSync(sockets.path)).toBe(false);
+  for (const folder of [opened(dataDir), opened()]) {
+    folder.remove();
+    expect(existsSync(folder.path)).toBe(false);
   }
   expect(existsSync(join(dataDir, 'sockets.json'))).toBe(false);
 });
 
-test('does not remove the sockets of the original if the data was copied', () => {
+test('does not remove the folder of the original if the data was copied', () => {
   const dataDir = aFolder({});
   const original = opened(dataDir);
   const copy = join(aFolder({}), 'copy');
