@@ -22,19 +22,33 @@ interface Case {
 
 /** The requests of an envelope by service and operation, and what AWS would bill for them. */
 export async function benchCost(): Promise<readonly Row[]> {
-  const mesh = await startCountedMesh();
-  try {
-    // Not counted: functions load, queues are looked up.
-    await oneByOne(mesh, 'warm-up', () => track(mesh), 2);
-    await oneByOne(mesh, 'warm-up', untracked(mesh), 2);
-    const cases = [
+  const cases = [
+    ...(await withMesh(0, async (mesh) => [
       await oneByOne(mesh, 'tracked, low load', () => track(mesh)),
       await atOnce(mesh, 'tracked, full load', () => track(mesh)),
       await oneByOne(mesh, 'untracked, low load', untracked(mesh)),
       await atOnce(mesh, 'untracked, full load', untracked(mesh)),
-    ];
-    process.stdout.write(`${tableOf(cases)}\n\n`);
-    return cases.flatMap(rowsOf);
+    ])),
+    ...(await withMesh(1, async (mesh) => [
+      await atOnce(mesh, 'tracked, 1 s window', () => track(mesh)),
+      await atOnce(mesh, 'untracked, 1 s window', untracked(mesh)),
+    ])),
+  ];
+  process.stdout.write(`${tableOf(cases)}\n\n`);
+  return cases.flatMap(rowsOf);
+}
+
+/** @param archiveWindowSeconds How long x-sink collects ends. */
+async function withMesh(
+  archiveWindowSeconds: number,
+  measure: (mesh: CountedMesh) => Promise<readonly Case[]>,
+): Promise<readonly Case[]> {
+  const mesh = await startCountedMesh({ archiveWindowSeconds });
+  try {
+    // Not counted: functions load, queues are looked up.
+    await oneByOne(mesh, 'warm-up', () => track(mesh), 2);
+    await oneByOne(mesh, 'warm-up', untracked(mesh), 2);
+    return await measure(mesh);
   } finally {
     await mesh.close();
   }
@@ -90,7 +104,8 @@ function tableOf(cases: readonly Case[]): string {
     ]),
     ['dollars per million envelopes', ...cases.map((one) => dollarsPerMillion(one).toFixed(2))],
   ];
-  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  const columns = [0, ...cases.map((_, at) => at + 1)];
+  const widths = columns.map((column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   return lines
     .map((line) =>
       line.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))),
@@ -112,9 +127,13 @@ interface Goals {
 }
 
 /** At full load, per envelope. */
+const TRACKED: Goals = { writes: 3, reads: 1, s3: 0.1, sqs: 2 };
+const UNTRACKED: Goals = { writes: 1, s3: 0.1 };
 const GOALS: Readonly<Record<string, Goals>> = {
-  'tracked, full load': { writes: 3, reads: 1, s3: 0.1, sqs: 2 },
-  'untracked, full load': { writes: 1, s3: 0.1 },
+  'tracked, full load': TRACKED,
+  'untracked, full load': UNTRACKED,
+  'tracked, 1 s window': TRACKED,
+  'untracked, 1 s window': UNTRACKED,
 };
 
 function rowsOf(one: Case): readonly Row[] {

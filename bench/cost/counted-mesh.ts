@@ -12,6 +12,7 @@ import { LOCAL_REGION, startEngines } from '../../lib/local/engines/engines.ts';
 import { ensureStores } from '../../lib/local/engines/local-stores.ts';
 import { FAILURE_TABLE_NAME } from '../../lib/local/engines/store-names.ts';
 import { startLocalGateway } from '../../lib/local/mesh/local-gateway.ts';
+import type { MeshOptions } from '../../lib/local/mesh/local-mesh.ts';
 import { meshOn } from '../../lib/local/mesh/mesh-actors.ts';
 import { meshPythons } from '../../lib/local/mesh/mesh-pythons.ts';
 import { sqsBroker } from '../../lib/local/mesh/sqs-broker.ts';
@@ -58,7 +59,9 @@ spec:
   );
 }
 
-export async function startCountedMesh(): Promise<CountedMesh> {
+export async function startCountedMesh(
+  archiving: NonNullable<MeshOptions['archiving']>,
+): Promise<CountedMesh> {
   const folder = mkdtempSync(join(tmpdir(), 'asya-cost-'));
   writeMesh(folder);
   const reading = readMesh(folder, 'warnings');
@@ -93,6 +96,7 @@ export async function startCountedMesh(): Promise<CountedMesh> {
       folder,
       replicas: 1,
       logLevel: 'error',
+      archiving,
       onEvent: (event) => {
         if (event.event === 'warning') print(event.text);
         if (event.event === 'line' && event.stream === 'stderr') print(`${event.actor}: ${event.line}`);
