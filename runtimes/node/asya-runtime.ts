@@ -45,8 +45,10 @@ async function start(name: string): Promise<void> {
     watchParent();
   }
   const host = new HandlerHost(await loadHandler(name), settings);
-  const server = await serve(host);
+  let server: { close(): void } | undefined;
+  // Before it is ready: the sidecar may stop it at once.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(server, host));
+  server = await serve(host);
 }
 
 /** Starts to accept calls. `close` ends that. */
@@ -63,8 +65,8 @@ async function serve(host: HandlerHost): Promise<{ close(): void }> {
 }
 
 /** Finishes the calls in flight, at most for the grace period, and exits with status 0. */
-async function stop(server: { close(): void }, host: HandlerHost): Promise<never> {
-  server.close(); // also removes the socket file
+async function stop(server: { close(): void } | undefined, host: HandlerHost): Promise<never> {
+  server?.close(); // also removes the socket file
   await host.close(SHUTDOWN_GRACE_MS);
   if (host.inFlight > 0)
     log(`exiting after ${SHUTDOWN_GRACE_MS / 1000} s with unfinished calls: ${host.inFlight}`);

@@ -117,9 +117,11 @@ async function admitAndCall(
   const { clock } = line;
   const timeLeftMs = (at: number) => hostTimeLeftMs - (at - arrivedAt);
   for (let now = arrivedAt; ; now = clock.now()) {
-    const admitted = await admitOnceStarted(arrival, now, timeLeftMs(now), line);
-    const { at } = admitted;
-    const admission = unlessCanceled(admitted.admission, line);
+    const first = admit(arrival, line.actor, now, timeLeftMs(now));
+    const { admission: admitted, at } = needsStart(first, line)
+      ? await admitOnceStarted(first, arrival, now, timeLeftMs(now), line)
+      : { admission: first, at: now };
+    const admission = unlessCanceled(admitted, line);
     const { outcome, startedAt = at } = await invoke(admission, at, timeLeftMs(at), line);
     if (!isUnstarted(outcome)) return { admission, outcome, calledAt: startedAt, waitedMs: startedAt - at };
   }
@@ -129,19 +131,24 @@ function isUnstarted(outcome: Outcome): boolean {
   return outcome.kind === 'called' && outcome.end.kind === 'interrupted' && outcome.end.isUnstarted === true;
 }
 
+type Callable = Extract<Admission, { kind: 'call' | 'end-call' }>;
+
+function needsStart(admission: Admission, { runtime }: DeliveryLine): admission is Callable {
+  const isCalled = admission.kind === 'call' || admission.kind === 'end-call';
+  return isCalled && runtime.isStarting?.() === true;
+}
+
 /**
- * Admits a delivery. Loading a handler does not count towards a call's timeout: a delivery that arrives while the runtime
- * starts waits for it, as long as its deadline and the host leave enough time for a call, and is then admitted again.
+ * Loading a handler does not count towards a call's timeout: a delivery that arrives while the runtime starts waits for it,
+ * as long as its deadline and the host leave enough time for a call, and is then admitted again.
  */
 async function admitOnceStarted(
+  admission: Callable,
   arrival: Arrival,
   arrivedAt: number,
   hostTimeLeftMs: number,
   { actor, clock, runtime }: DeliveryLine,
 ): Promise<{ readonly admission: Admission; readonly at: number }> {
-  const admission = admit(arrival, actor, arrivedAt, hostTimeLeftMs);
-  const isCalled = admission.kind === 'call' || admission.kind === 'end-call';
-  if (!isCalled || runtime.isStarting?.() !== true) return { admission, at: arrivedAt };
   const deadline = admission.kind === 'call' ? deadlineMs(admission.envelope) : undefined;
   const deadlineLeftMs = deadline === undefined ? Number.POSITIVE_INFINITY : deadline - arrivedAt;
   const started = new AbortController();
@@ -178,7 +185,7 @@ async function invoke(
     onStart: () => {
       startedAt = clock.now();
     },
-    ...defined({ onProgress: call?.onProgress }),
+    ...(call !== undefined && { onProgress: call.onProgress }),
   });
   endReport();
   call?.end();
@@ -197,7 +204,8 @@ async function dispatch(
 ): Promise<{ plan: Plan; problem?: string }> {
   const sending = plan.dispatches.map((one) => sendOne(one, line));
   onSent?.();
-  const replies = await Promise.all(sending);
+  const [first] = sending;
+  const replies = first !== undefined && sending.length === 1 ? [await first] : await Promise.all(sending);
   const refusal = replies.find((reply) => !reply.ok);
   if (refusal === undefined || refusal.ok) return { plan };
   const fallback = await dispatch(planAfterRefusal(plan), line, onSent);
