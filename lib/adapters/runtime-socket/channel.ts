@@ -35,7 +35,7 @@ export interface ChannelOptions extends AnswerOptions {
   /** A call has ended after this time. */
   readonly onEnded: (callMs: number) => void;
   /**
-   * The process gets no more calls. `problem` is set if it sent something that cannot be read, which may be found after
+   * The process does not get further calls. `problem` is set if it sent something that cannot be read, which may be found after
    * a first notice without a problem.
    */
   readonly onLost: (problem: string | undefined) => void;
@@ -99,7 +99,7 @@ export function openChannel(pair: ChannelStreams, options: ChannelOptions): Chan
     call.cancelTimer = timeouts.start(call.request.timeoutMs, () => expireRunning(call));
   }
 
-  /** The process is stuck: none of the other calls will start. Whoever made the call kills it. */
+  /** The process is stuck: none of the other calls will start. The caller kills it. */
   function expireRunning(call: OpenCall): void {
     turns.stop();
     finish(call, { kind: 'timeout' });
