@@ -1,25 +1,11 @@
+import { AWS_THROTTLING_CODES } from '../core/policy/aws-throttling.ts';
 import { grpcStatusIn } from './grpc-status.ts';
 import { fieldOf, textOf } from './guarded-read.ts';
 import { networkStatusIn } from './network-status.ts';
 
 /** Transient errors that AWS answers with status 400. */
 const STATUS_BY_AWS_NAME: ReadonlyMap<string, number> = new Map([
-  ...[
-    'BandwidthLimitExceeded',
-    'EC2ThrottledException',
-    'LimitExceededException',
-    'PriorRequestNotComplete',
-    'ProvisionedThroughputExceededException',
-    'RequestLimitExceeded',
-    'RequestThrottled',
-    'RequestThrottledException',
-    'SlowDown',
-    'ThrottledException',
-    'Throttling',
-    'ThrottlingException',
-    'TooManyRequestsException',
-    'TransactionInProgressException',
-  ].map((name) => [name, 429] as const),
+  ...AWS_THROTTLING_CODES.map((name) => [name, 429] as const),
   ['RequestTimeout', 504],
   ['RequestTimeoutException', 504],
 ]);

@@ -1,22 +1,9 @@
-/** Why a request may succeed if it is sent again. The codes are those of the AWS SDK. */
+import { AWS_THROTTLING_CODES } from '../../core/policy/aws-throttling.ts';
+
+/** Why a request may succeed if it is sent again. */
 export type RetryReason = 'throttled' | 'transient';
 
-const THROTTLED = new Set([
-  'BandwidthLimitExceeded',
-  'EC2ThrottledException',
-  'LimitExceededException',
-  'PriorRequestNotComplete',
-  'ProvisionedThroughputExceededException',
-  'RequestLimitExceeded',
-  'RequestThrottled',
-  'RequestThrottledException',
-  'SlowDown',
-  'ThrottledException',
-  'Throttling',
-  'ThrottlingException',
-  'TooManyRequestsException',
-  'TransactionInProgressException',
-]);
+const THROTTLED = new Set(AWS_THROTTLING_CODES);
 const TRANSIENT = new Set(['RequestTimeout', 'RequestTimeoutException', 'TimeoutError']);
 const NETWORK = new Set([
   'EAI_AGAIN',
