@@ -28,7 +28,11 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-async function stageWith(script: Script, variables: Record<string, string> = {}): Promise<Stage> {
+async function stageWith(
+  script: Script,
+  variables: Record<string, string> = {},
+  now = () => NOW,
+): Promise<Stage> {
   const server = await startScriptedServer(script);
   const env: Record<string, string> = {
     AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
@@ -37,7 +41,7 @@ async function stageWith(script: Script, variables: Record<string, string> = {})
   };
   const pauses: number[] = [];
   const clock = {
-    now: () => NOW,
+    now,
     sleep: async (milliseconds: number) => {
       pauses.push(milliseconds);
     },
@@ -241,6 +245,52 @@ describe('a clock that is wrong', () => {
       expect(stage.pauses).toEqual([]);
     },
   );
+
+  it('is corrected for requests that are refused at the same time', async () => {
+    const { resolve: allHaveArrived, promise } = Promise.withResolvers<void>();
+    const answer = anHourAhead('InvalidSignatureException');
+    const stage = await stageWith((request, response) => {
+      const given = answer(request, response) as ScriptedAnswer;
+      if (stage.server.requests.length === 3) allHaveArrived();
+      promise.then(() => response.writeHead(given.status ?? 200, given.headers).end(given.body));
+      return 'done';
+    });
+    await Promise.all([call(stage), call(stage), call(stage)]);
+    expect(stage.server.requests).toHaveLength(6);
+    expect(stage.pauses).toEqual([]);
+  });
+
+  it('may also be right, and the signature old, because the function was frozen before it was sent', async () => {
+    let nowMs = NOW;
+    const stage = await stageWith(
+      inOrder(refusal('InvalidSignatureException', 403, { date: new Date(NOW + HOUR).toUTCString() }), DONE),
+      {},
+      () => {
+        const signedAtMs = nowMs;
+        nowMs = NOW + HOUR;
+        return signedAtMs;
+      },
+    );
+    await call(stage);
+    expect(stage.server.requests.map(({ headers }) => headers['x-amz-date'])).toEqual([
+      '20261119T120000Z',
+      '20261119T130000Z',
+    ]);
+  });
+
+  it('is not corrected by a refusal with another reason, which a frozen function reads much later', async () => {
+    let nowMs = NOW;
+    const stage = await stageWith(
+      () => {
+        nowMs = NOW + HOUR;
+        return refusal('AccessDeniedException', 403, { date: new Date(NOW).toUTCString() });
+      },
+      {},
+      () => nowMs,
+    );
+    await expect(call(stage)).rejects.toMatchObject({ name: 'AccessDeniedException' });
+    expect(stage.server.requests).toHaveLength(1);
+  });
 
   it('is not corrected by other answers, which a frozen function may read much later', async () => {
     const late = { date: new Date(NOW - HOUR).toUTCString() };
