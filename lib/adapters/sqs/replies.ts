@@ -1,4 +1,5 @@
 import type { Message } from '@aws-sdk/client-sqs';
+import { namedErrorText } from '../../core/text/error-text.ts';
 import { ACCEPTED, type Refusal, type Reply } from '../../ports/reply.ts';
 import type { Delivery } from '../../ports/transport.ts';
 import type { BatchResult } from './batch-entries.ts';
@@ -28,6 +29,5 @@ export function deliveryFromMessage(message: Message, queue: string): Delivery {
 export function refusalOf(error: unknown, queue: string): Refusal {
   if (isQueueMissing(error))
     return { ok: false, problem: `queue "${queue}" does not exist`, isQueueMissing: true };
-  const what = String(error);
-  return { ok: false, problem: `${what} (queue "${queue}")` };
+  return { ok: false, problem: `${namedErrorText(error)} (queue "${queue}")` };
 }

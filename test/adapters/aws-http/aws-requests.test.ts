@@ -202,6 +202,12 @@ describe('a failed request', () => {
     expect(stage.server.requests).toHaveLength(1);
   });
 
+  it('is not described with the request, which has the session token in it', async () => {
+    const message = "The signature does not match.\n\nThe request was\n'POST\nx-amz-security-token:s3cret'";
+    const stage = await stageWith(() => ({ status: 403, body: JSON.stringify({ __type: 'A', message }) }));
+    await expect(call(stage)).rejects.toMatchObject({ message: 'The signature does not match.' });
+  });
+
   it.each([
     ['__type', { body: '{"__type":"com.amazonaws.sqs#NoSuch","message":"text"}' }, 'NoSuch', 'text'],
     [
