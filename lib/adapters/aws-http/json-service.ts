@@ -26,13 +26,21 @@ export function awsJsonService(name: keyof typeof PROTOCOLS, access: AwsAccess):
   };
 }
 
-/** The code of an error may have a namespace before it, and an address after it. */
+/**
+ * Engines write the code of an error in different places, as the AWS SDK reads it. It may have a namespace before it, and an
+ * address or its type after it.
+ */
 function errorOf({ status, headers, body }: HttpAnswer): AwsError {
   const content = fieldsIn(body);
-  const type = headers['x-amzn-errortype'] ?? content['__type'] ?? content['code'];
+  const type =
+    headers['x-amzn-errortype'] ??
+    content['__type'] ??
+    content['code'] ??
+    content['Code'] ??
+    headers['x-amzn-query-error'];
   if (typeof type !== 'string')
     return awsError('UnknownError', `the service answered with status ${status}`, status);
-  const code = type.replace(/:.*$/, '').replace(/^.*#/, '');
+  const code = type.replace(/[:;,].*$/, '').replace(/^.*#/, '');
   return awsError(code, String(content['message'] ?? content['Message'] ?? ''), status);
 }
 
