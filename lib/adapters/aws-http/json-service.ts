@@ -20,10 +20,15 @@ export function awsJsonService(name: keyof typeof PROTOCOLS, access: AwsAccess):
         'content-type': `application/x-amz-json-${version}`,
         'x-amz-target': `${prefix}.${operation}`,
       };
-      const text = await send({ headers, body: JSON.stringify(input) }, errorOf, options);
-      return text === '' ? {} : JSON.parse(text);
+      return outputIn(await send({ headers, body: JSON.stringify(input) }, errorOf, options));
     },
   };
+}
+
+/** Without the members that are null: some engines write null for an empty list, and the AWS SDK ignores it. */
+function outputIn<Output>(text: string): Output {
+  const members = Object.entries(Object(text === '' ? {} : JSON.parse(text)));
+  return Object.fromEntries(members.filter(([, value]) => value !== null)) as Output;
 }
 
 /**

@@ -143,6 +143,16 @@ describe('a request', () => {
   });
 });
 
+describe('an answer', () => {
+  it.each([
+    ['', {}],
+    ['null', {}],
+    ['{"Successful":null,"Failed":[]}', { Failed: [] }],
+  ])('has no members that are null, like that of the AWS SDK: %s', async (body, output) => {
+    expect(await call(await stageWith(() => ({ body })))).toEqual(output);
+  });
+});
+
 describe('a failed request', () => {
   it.each([
     ['throttling', refusal('RequestThrottled'), [500, 1_000]],
