@@ -133,6 +133,31 @@ describe('a kept connection that went stale', () => {
     await expect.poll(() => server.openConnections).toBe(1);
   });
 
+  it('also closes the other idle ones if it is silent, so that the next request opens its own', async () => {
+    let isThawed = false;
+    const server = await serverWith(({ connection }) =>
+      isThawed && connection <= 3 ? 'hang' : { body: 'fine' },
+    );
+    const client = clientWith();
+    await Promise.all([1, 2, 3].map(() => post(client, server.url)));
+    expect(server.connections).toBe(3);
+    isThawed = true;
+    await expect(post(client, server.url, { timeoutMs: 100 })).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+    expect(await post(client, server.url)).toMatchObject({ body: 'fine' });
+    expect(server.requests.at(-1)?.connection).toBe(4);
+  });
+
+  it('stays open if a new connection is silent', async () => {
+    const server = await serverWith(({ connection }) => (connection === 2 ? 'hang' : { body: 'fine' }));
+    const client = clientWith();
+    const outcomes = await Promise.allSettled(
+      [1, 2].map(() => post(client, server.url, { timeoutMs: 1_000 })),
+    );
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    await post(client, server.url);
+    expect(server.requests.at(-1)?.connection).toBe(1);
+  });
+
   it('is replaced only once per request', async () => {
     const server = await serverWith(() => (server.requests.length === 1 ? { body: 'fine' } : 'drop'));
     const client = clientWith();
