@@ -44,12 +44,14 @@ export function sendOnce(
       },
     );
     const silence = setTimeout(() => {
-      const error = timeoutError(`no answer within ${timeoutMs} ms`);
+      const error = timeoutError(`no answer from ${url.host} within ${timeoutMs} ms`);
       abort(!isAnswering && connections.isKept(request) ? { error, kept: 'silent' } : { error });
     }, timeoutMs);
     const onAbort = () => abort({ error: abortError(signal as AbortSignal) });
     signal?.addEventListener('abort', onAbort);
-    const stopConnecting = limitConnecting(request, connectTimeoutMs, abort);
+    const stopConnecting = limitConnecting(request, connectTimeoutMs, () =>
+      abort({ error: timeoutError(`no connection to ${url.host} within ${connectTimeoutMs} ms`) }),
+    );
 
     function end(outcome: HttpAnswer | NoAnswer): void {
       clearTimeout(silence);
@@ -87,18 +89,12 @@ export function sendOnce(
   });
 }
 
-/** Aborts a request whose connection does not open in time. Returns a function that ends the limit. */
-function limitConnecting(
-  request: ClientRequest,
-  timeoutMs: number,
-  abort: (noAnswer: NoAnswer) => void,
-): () => void {
+/** Calls back if the request's connection does not open in time. Returns a function that ends the limit. */
+function limitConnecting(request: ClientRequest, timeoutMs: number, onDue: () => void): () => void {
   let cancel = () => {};
   request.once('socket', (socket: Socket & Partial<TLSSocket> & { readonly secureConnecting?: boolean }) => {
     if (!socket.connecting && !socket.secureConnecting) return;
-    cancel = startTimer(timeoutMs, () =>
-      abort({ error: timeoutError(`no connection within ${timeoutMs} ms`) }),
-    );
+    cancel = startTimer(timeoutMs, onDue);
     socket.once(socket.encrypted ? 'secureConnect' : 'connect', () => cancel());
   });
   return () => cancel();
