@@ -62,9 +62,12 @@ const refusal = (code: string, status = 400, headers: Record<string, string> = {
 const call = ({ service }: Stage, more = {}) => service.call('SendMessageBatch', { QueueUrl: 'q' }, more);
 
 /** Answers in this order. */
-const inOrder = (...answers: readonly ReturnType<Script>[]): Script => {
+const inOrder = (...answers: readonly (ReturnType<Script> | Script)[]): Script => {
   let index = 0;
-  return () => answers[index++] ?? 'hang';
+  return (...received) => {
+    const answer = answers[index++] ?? 'hang';
+    return typeof answer === 'function' ? answer(...received) : answer;
+  };
 };
 
 /** Whether a request has the signature that these credentials produce. */
@@ -171,6 +174,24 @@ describe('a failed request', () => {
     const stage = await stageWith(inOrder('hang', DONE));
     await call(stage, { timeoutMs: 2_000 });
     expect(stage.server.requests.map(({ connection }) => connection)).toEqual([1, 2]);
+  });
+
+  it('is signed again each time, with the time and the credentials of then', async () => {
+    const times = [Date.UTC(2026, 10, 19, 23, 59, 59), Date.UTC(2026, 10, 20)];
+    const stage = await stageWith(
+      inOrder(() => {
+        Object.assign(stage.env, { AWS_SECRET_ACCESS_KEY: 'rotated', AWS_SESSION_TOKEN: 'token' });
+        return refusal('InternalFailure', 500);
+      }, DONE),
+      {},
+      () => times.shift() ?? 0,
+    );
+    await call(stage);
+    const [before, after] = stage.server.requests as [ReceivedRequest, ReceivedRequest];
+    expect(before.headers['x-amz-date']).toBe('20261119T235959Z');
+    expect(isSignedWith('secret', before)).toBe(true);
+    expect(after.headers['x-amz-date']).toBe('20261120T000000Z');
+    expect(isSignedWith('rotated', after)).toBe(true);
   });
 
   it('is sent three times at most', async () => {
