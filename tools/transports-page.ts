@@ -44,7 +44,7 @@ To use the AWS SDK on Lambda too, set \`"sqsClient": "sdk"\` in the [environment
 | endpoint | \`ASYA_SQS_ENDPOINT\`, then \`AWS_ENDPOINT_URL_SQS\`, then \`AWS_ENDPOINT_URL\` (unless \`AWS_IGNORE_CONFIGURED_ENDPOINT_URLS=true\`), then that of the region in any partition; \`AWS_USE_FIPS_ENDPOINT\` and \`AWS_USE_DUALSTACK_ENDPOINT\` |
 | attempts | 3, or \`AWS_MAX_ATTEMPTS\`, with growing random pauses, after throttling, errors of the service and lost connections; entries of a batch that failed are sent again on their own, unless SQS says that the sender is at fault |
 | timeouts | those of the AWS SDK's client: 5 s to connect, 15 s to answer, more for large batches |
-| connections | opened before the first event and kept; one that was closed while the function was frozen is replaced at once |
+| connections | opened before the first event and kept; one that was closed while the function was frozen is replaced at once; if one gives no answer, the idle ones are closed too, and the next attempt opens its own |
 | clock | corrected when SQS refuses a signature because of its time |
 | bodies | checked with the MD5 digest of every entry |
 | proxies | none, like the AWS SDK: both ignore \`HTTPS_PROXY\` and \`NODE_USE_ENV_PROXY\` |

@@ -1,3 +1,5 @@
+import { withoutRequest } from '../core/text/error-text.ts';
+
 /** One AWS service in one region, by its JSON protocol. Requests are signed, and retried where that can help. */
 export interface AwsJsonService {
   /**
@@ -46,5 +48,5 @@ export interface AwsError extends Error {
 }
 
 export function awsError(code: string, message: string, status: number): AwsError {
-  return Object.assign(new Error(message), { name: code, status });
+  return Object.assign(new Error(withoutRequest(message)), { name: code, status });
 }

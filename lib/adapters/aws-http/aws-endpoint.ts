@@ -61,7 +61,9 @@ export function awsEndpoint(
     throw new Error(
       `asya: the endpoint of ${service.id} is "${custom}"; expected a URL like "http://host:port"`,
     );
-  return new URL(custom);
+  const url = new URL(custom);
+  url.pathname = url.pathname.replace(/\/?$/, '/');
+  return url;
 }
 
 function regionHost(service: AwsServiceName, region: string, isFips: boolean, isDualStack: boolean): string {

@@ -54,10 +54,10 @@ export function awsRequests(service: AwsServiceName, access: AwsAccess): AwsRequ
   const time = serviceTime(clock.now);
   const keys = signingKeys();
 
-  function signed({ headers, body }: AwsRequest): Record<string, string> {
+  function signed({ headers, body }: AwsRequest, signedAtMs: number): Record<string, string> {
     const request = { method: 'POST', path: url.pathname, headers: { host: url.host, ...headers }, body };
     const scope = { region, service: service.id };
-    return { ...signedHeaders(request, credentials(), scope, time.now(), keys), ...unsignedHeaders(env) };
+    return { ...signedHeaders(request, credentials(), scope, signedAtMs, keys), ...unsignedHeaders(env) };
   }
 
   return {
@@ -67,12 +67,15 @@ export function awsRequests(service: AwsServiceName, access: AwsAccess): AwsRequ
     send: async (request, errorOf, options = {}) => {
       for (let attempts = 1; ; attempts++) {
         let problem: unknown;
+        const signedAtMs = time.now();
         try {
-          const answer = await http.post({ url, headers: signed(request), body: request.body, ...options });
+          const headers = signed(request, signedAtMs);
+          const answer = await http.post({ url, headers, body: request.body, ...options });
           if (answer.status < 300) return answer.body;
           const error = errorOf(answer);
           // The next signature has the right time, so there is no reason to wait.
-          if (attempts < maxAttempts && time.correct(error.name, answer.headers['date'])) continue;
+          if (attempts < maxAttempts && time.correct(error.name, answer.headers['date'], signedAtMs))
+            continue;
           problem = error;
         } catch (error) {
           problem = error;

@@ -20,19 +20,32 @@ export function awsJsonService(name: keyof typeof PROTOCOLS, access: AwsAccess):
         'content-type': `application/x-amz-json-${version}`,
         'x-amz-target': `${prefix}.${operation}`,
       };
-      const text = await send({ headers, body: JSON.stringify(input) }, errorOf, options);
-      return text === '' ? {} : JSON.parse(text);
+      return outputIn(await send({ headers, body: JSON.stringify(input) }, errorOf, options));
     },
   };
 }
 
-/** The code of an error may have a namespace before it, and an address after it. */
+/** Without the members that are null: some engines write null for an empty list, and the AWS SDK ignores it. */
+function outputIn<Output>(text: string): Output {
+  const members = Object.entries(Object(text === '' ? {} : JSON.parse(text)));
+  return Object.fromEntries(members.filter(([, value]) => value !== null)) as Output;
+}
+
+/**
+ * Engines write the code of an error in different places, as the AWS SDK reads it. It may have a namespace before it, and an
+ * address or its type after it.
+ */
 function errorOf({ status, headers, body }: HttpAnswer): AwsError {
   const content = fieldsIn(body);
-  const type = headers['x-amzn-errortype'] ?? content['__type'] ?? content['code'];
+  const type =
+    headers['x-amzn-errortype'] ??
+    content['__type'] ??
+    content['code'] ??
+    content['Code'] ??
+    headers['x-amzn-query-error'];
   if (typeof type !== 'string')
     return awsError('UnknownError', `the service answered with status ${status}`, status);
-  const code = type.replace(/:.*$/, '').replace(/^.*#/, '');
+  const code = type.replace(/[:;,].*$/, '').replace(/^.*#/, '');
   return awsError(code, String(content['message'] ?? content['Message'] ?? ''), status);
 }
 

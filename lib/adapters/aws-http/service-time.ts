@@ -2,8 +2,11 @@
 export interface ServiceTime {
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   now(): number;
-  /** Takes the time from a refusal. Returns whether the clock was wrong, so that another signature can help. */
-  correct(code: string, dateHeader: unknown): boolean;
+  /**
+   * Takes the time from a refusal. Returns whether another signature can help, because the refused one had the wrong time.
+   * @param signedAtMs What `now()` returned for it.
+   */
+  correct(code: string, dateHeader: unknown, signedAtMs: number): boolean;
 }
 
 /** The errors that a wrong clock causes. Other mistakes cause some of them too. */
@@ -28,11 +31,12 @@ export function serviceTime(now: () => number): ServiceTime {
   let offsetMs = 0;
   return {
     now: () => now() + offsetMs,
-    correct: (code, dateHeader) => {
+    correct: (code, dateHeader, signedAtMs) => {
       if (!CLOCK_ERRORS.has(code) || typeof dateHeader !== 'string') return false;
-      const newOffsetMs = Date.parse(dateHeader) - now();
-      const isSkewed = Math.abs(newOffsetMs - offsetMs) >= MAX_SKEW_MS;
-      if (isSkewed) offsetMs = newOffsetMs;
+      const serverMs = Date.parse(dateHeader);
+      // Not the current offset: another request may have corrected it since.
+      const isSkewed = Math.abs(serverMs - signedAtMs) >= MAX_SKEW_MS;
+      if (isSkewed) offsetMs = serverMs - now();
       return isSkewed;
     },
   };

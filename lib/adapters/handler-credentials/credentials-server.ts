@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { AWS_THROTTLING_CODES } from '../../core/policy/aws-throttling.ts';
 import { errorText } from '../../core/text/error-text.ts';
 import type { Details } from '../../ports/telemetry.ts';
 import type { Credentials } from './credentials.ts';
@@ -80,15 +81,23 @@ function errorBody(code: string, message: string): object {
   return { code, message, Code: code, Message: message };
 }
 
-/** STS understood the request and refused it, for example because the role does not trust the sidecar's role. */
+/**
+ * STS understood the request and refused it, for example because the role does not trust the sidecar's role. It answers too
+ * many requests with a status of this kind, too, but the next one may be granted.
+ */
 function isRefusedBySts(error: unknown): boolean {
-  const { status: own, $metadata } = error as {
+  const {
+    name = '',
+    status: own,
+    $metadata,
+  } = error as {
+    readonly name?: string;
     readonly status?: number;
     /** Of errors of the AWS SDK. */
     readonly $metadata?: { readonly httpStatusCode?: number };
   };
   const status = own ?? $metadata?.httpStatusCode ?? 0;
-  return status >= 400 && status < 500;
+  return status >= 400 && status < 500 && status !== 429 && !AWS_THROTTLING_CODES.includes(name);
 }
 
 function answer(response: ServerResponse, status: number, body: object): void {

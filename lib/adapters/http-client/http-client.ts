@@ -34,20 +34,16 @@ export function httpClient(options: HttpClientOptions = {}): HttpClient {
       const connections = connectionsTo(request.url);
       const timeouts = { connectTimeoutMs, timeoutMs: request.timeoutMs ?? timeoutMs };
       const outcome = await sendOnce(connections, request, timeouts);
-      if (!isStale(outcome)) return answerOf(outcome);
+      if (!('error' in outcome)) return outcome;
       // The other idle connections are as old.
-      connections.closeIdle();
-      return answerOf(await sendOnce(connections, request, timeouts));
+      if (outcome.kept !== undefined) connections.closeIdle();
+      return answerOf(outcome.kept === 'lost' ? await sendOnce(connections, request, timeouts) : outcome);
     },
     connect: (url) => connectionsTo(url).open(url),
     close: () => {
       for (const connections of opened.values()) connections.close();
     },
   };
-}
-
-function isStale(outcome: HttpAnswer | NoAnswer): boolean {
-  return 'error' in outcome && outcome.isStale;
 }
 
 function answerOf(outcome: HttpAnswer | NoAnswer): HttpAnswer {

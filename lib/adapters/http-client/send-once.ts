@@ -15,8 +15,11 @@ export interface Timeouts {
 /** The reason why a request has no answer. */
 export interface NoAnswer {
   readonly error: Error;
-  /** Whether a kept connection was lost before an answer began: the other side had probably closed it before the request. */
-  readonly isStale: boolean;
+  /**
+   * What became of a kept connection before an answer began. Lost: the other side had probably closed it before the request.
+   * Silent: something in between may have dropped it without a word.
+   */
+  readonly kept?: 'lost' | 'silent';
 }
 
 /** Sends a request once. Never rejects. */
@@ -26,7 +29,7 @@ export function sendOnce(
   { connectTimeoutMs, timeoutMs }: Timeouts,
 ): Promise<HttpAnswer | NoAnswer> {
   return new Promise((resolve) => {
-    if (signal?.aborted) return resolve({ error: abortError(signal), isStale: false });
+    if (signal?.aborted) return resolve({ error: abortError(signal) });
     let isAnswering = false;
     const request = connections.request(
       {
@@ -40,10 +43,15 @@ export function sendOnce(
         collect(answer);
       },
     );
-    const silence = setTimeout(() => abort(timeoutError(`no answer within ${timeoutMs} ms`)), timeoutMs);
-    const onAbort = () => abort(abortError(signal as AbortSignal));
+    const silence = setTimeout(() => {
+      const error = timeoutError(`no answer from ${url.host} within ${timeoutMs} ms`);
+      abort(!isAnswering && connections.isKept(request) ? { error, kept: 'silent' } : { error });
+    }, timeoutMs);
+    const onAbort = () => abort({ error: abortError(signal as AbortSignal) });
     signal?.addEventListener('abort', onAbort);
-    const stopConnecting = limitConnecting(request, connectTimeoutMs, abort);
+    const stopConnecting = limitConnecting(request, connectTimeoutMs, () =>
+      abort({ error: timeoutError(`no connection to ${url.host} within ${connectTimeoutMs} ms`) }),
+    );
 
     function end(outcome: HttpAnswer | NoAnswer): void {
       clearTimeout(silence);
@@ -52,8 +60,8 @@ export function sendOnce(
       resolve(outcome);
     }
 
-    function abort(error: Error): void {
-      end({ error, isStale: false });
+    function abort(noAnswer: NoAnswer): void {
+      end(noAnswer);
       request.destroy();
     }
 
@@ -63,7 +71,7 @@ export function sendOnce(
         silence.refresh();
         chunks.push(chunk);
       });
-      answer.on('error', (error) => end({ error, isStale: false }));
+      answer.on('error', (error) => end({ error }));
       answer.on('end', () =>
         end({
           status: answer.statusCode ?? 0,
@@ -73,23 +81,20 @@ export function sendOnce(
       );
     }
 
-    request.on('error', (error) =>
-      end({ error, isStale: !isAnswering && isLost(error) && connections.isKept(request) }),
-    );
+    request.on('error', (error) => {
+      const isStale = !isAnswering && isLost(error) && connections.isKept(request);
+      end(isStale ? { error, kept: 'lost' } : { error });
+    });
     request.end(body);
   });
 }
 
-/** Aborts a request whose connection does not open in time. Returns a function that ends the limit. */
-function limitConnecting(
-  request: ClientRequest,
-  timeoutMs: number,
-  abort: (error: Error) => void,
-): () => void {
+/** Calls back if the request's connection does not open in time. Returns a function that ends the limit. */
+function limitConnecting(request: ClientRequest, timeoutMs: number, onDue: () => void): () => void {
   let cancel = () => {};
   request.once('socket', (socket: Socket & Partial<TLSSocket> & { readonly secureConnecting?: boolean }) => {
     if (!socket.connecting && !socket.secureConnecting) return;
-    cancel = startTimer(timeoutMs, () => abort(timeoutError(`no connection within ${timeoutMs} ms`)));
+    cancel = startTimer(timeoutMs, onDue);
     socket.once(socket.encrypted ? 'secureConnect' : 'connect', () => cancel());
   });
   return () => cancel();

@@ -35,9 +35,10 @@ export async function sendEntries<Entry extends BatchEntry>(
     await pause(attempts);
     const again = await send(entries.filter(({ Id }) => worthRetrying.has(Id))).catch(() => undefined);
     if (again === undefined) break;
+    const isSettled = ({ Id }: BatchEntry) => !worthRetrying.has(Id);
     result = {
-      Successful: [...Successful, ...(again.Successful ?? [])],
-      Failed: [...Failed.filter(({ Id }) => !worthRetrying.has(Id)), ...(again.Failed ?? [])],
+      Successful: [...Successful.filter(isSettled), ...(again.Successful ?? [])],
+      Failed: [...Failed.filter(isSettled), ...(again.Failed ?? [])],
     };
   }
   return result;

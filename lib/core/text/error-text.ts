@@ -6,8 +6,17 @@ export function errorText(error: unknown): string {
 /** The name and the message of an error of an SDK: `ParameterNotFound: ...`. Some of them have a name only. */
 export function namedErrorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const { name, message } = error;
+  const { name } = error;
+  const message = withoutRequest(error.message);
   return message === '' || message === 'UnknownError' ? name : `${name}: ${message}`;
+}
+
+/**
+ * The first paragraph of an error's message. If AWS refuses a signature, further paragraphs repeat the request, and one of
+ * its headers is the session token.
+ */
+export function withoutRequest(message: string): string {
+  return message.split('\n\n', 1)[0] ?? '';
 }
 
 /** The message of the error's cause, if there is one: `fetch` says only "fetch failed" and puts the reason there. */

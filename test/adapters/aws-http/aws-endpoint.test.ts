@@ -71,6 +71,11 @@ describe('a custom endpoint', () => {
     );
   });
 
+  it('can have a path, which ends with a slash in requests, like those of the AWS SDK', () => {
+    expect(hrefOf({}, 'http://given:3/aws')).toBe('http://given:3/aws/');
+    expect(hrefOf({ AWS_ENDPOINT_URL: 'http://all:1/aws/' })).toBe('http://all:1/aws/');
+  });
+
   it('of the environment can be ignored', () => {
     const env = { AWS_ENDPOINT_URL: 'http://all:1', AWS_IGNORE_CONFIGURED_ENDPOINT_URLS: 'true' };
     expect(hrefOf(env)).toBe('https://sqs.eu-central-1.amazonaws.com/');

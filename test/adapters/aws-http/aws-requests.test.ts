@@ -28,7 +28,11 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-async function stageWith(script: Script, variables: Record<string, string> = {}): Promise<Stage> {
+async function stageWith(
+  script: Script,
+  variables: Record<string, string> = {},
+  now = () => NOW,
+): Promise<Stage> {
   const server = await startScriptedServer(script);
   const env: Record<string, string> = {
     AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
@@ -37,7 +41,7 @@ async function stageWith(script: Script, variables: Record<string, string> = {})
   };
   const pauses: number[] = [];
   const clock = {
-    now: () => NOW,
+    now,
     sleep: async (milliseconds: number) => {
       pauses.push(milliseconds);
     },
@@ -58,9 +62,12 @@ const refusal = (code: string, status = 400, headers: Record<string, string> = {
 const call = ({ service }: Stage, more = {}) => service.call('SendMessageBatch', { QueueUrl: 'q' }, more);
 
 /** Answers in this order. */
-const inOrder = (...answers: readonly ReturnType<Script>[]): Script => {
+const inOrder = (...answers: readonly (ReturnType<Script> | Script)[]): Script => {
   let index = 0;
-  return () => answers[index++] ?? 'hang';
+  return (...received) => {
+    const answer = answers[index++] ?? 'hang';
+    return typeof answer === 'function' ? answer(...received) : answer;
+  };
 };
 
 /** Whether a request has the signature that these credentials produce. */
@@ -139,6 +146,16 @@ describe('a request', () => {
   });
 });
 
+describe('an answer', () => {
+  it.each([
+    ['', {}],
+    ['null', {}],
+    ['{"Successful":null,"Failed":[]}', { Failed: [] }],
+  ])('has no members that are null, like that of the AWS SDK: %s', async (body, output) => {
+    expect(await call(await stageWith(() => ({ body })))).toEqual(output);
+  });
+});
+
 describe('a failed request', () => {
   it.each([
     ['throttling', refusal('RequestThrottled'), [500, 1_000]],
@@ -157,6 +174,24 @@ describe('a failed request', () => {
     const stage = await stageWith(inOrder('hang', DONE));
     await call(stage, { timeoutMs: 2_000 });
     expect(stage.server.requests.map(({ connection }) => connection)).toEqual([1, 2]);
+  });
+
+  it('is signed again each time, with the time and the credentials of then', async () => {
+    const times = [Date.UTC(2026, 10, 19, 23, 59, 59), Date.UTC(2026, 10, 20)];
+    const stage = await stageWith(
+      inOrder(() => {
+        Object.assign(stage.env, { AWS_SECRET_ACCESS_KEY: 'rotated', AWS_SESSION_TOKEN: 'token' });
+        return refusal('InternalFailure', 500);
+      }, DONE),
+      {},
+      () => times.shift() ?? 0,
+    );
+    await call(stage);
+    const [before, after] = stage.server.requests as [ReceivedRequest, ReceivedRequest];
+    expect(before.headers['x-amz-date']).toBe('20261119T235959Z');
+    expect(isSignedWith('secret', before)).toBe(true);
+    expect(after.headers['x-amz-date']).toBe('20261120T000000Z');
+    expect(isSignedWith('rotated', after)).toBe(true);
   });
 
   it('is sent three times at most', async () => {
@@ -198,6 +233,12 @@ describe('a failed request', () => {
     expect(stage.server.requests).toHaveLength(1);
   });
 
+  it('is not described with the request, which has the session token in it', async () => {
+    const message = "The signature does not match.\n\nThe request was\n'POST\nx-amz-security-token:s3cret'";
+    const stage = await stageWith(() => ({ status: 403, body: JSON.stringify({ __type: 'A', message }) }));
+    await expect(call(stage)).rejects.toMatchObject({ message: 'The signature does not match.' });
+  });
+
   it.each([
     ['__type', { body: '{"__type":"com.amazonaws.sqs#NoSuch","message":"text"}' }, 'NoSuch', 'text'],
     [
@@ -207,6 +248,9 @@ describe('a failed request', () => {
       'text',
     ],
     ['code', { body: '{"code":"NoSuch"}' }, 'NoSuch', ''],
+    ['Code', { body: '{"Code":"NoSuch","Message":"text"}' }, 'NoSuch', 'text'],
+    ['the older header', { headers: { 'x-amzn-query-error': 'No.Such;Sender' }, body: '{}' }, 'No.Such', ''],
+    ['a header with an address', { headers: { 'x-amzn-errortype': 'NoSuch,a#b' }, body: '{}' }, 'NoSuch', ''],
     ['the header', { headers: { 'x-amzn-errortype': 'NoSuch' }, body: '{"__type":"b"}' }, 'NoSuch', ''],
     ['nothing', { body: '<html>' }, 'UnknownError', 'the service answered with status 403'],
     ['a text', { body: '"text"' }, 'UnknownError', 'the service answered with status 403'],
@@ -241,6 +285,52 @@ describe('a clock that is wrong', () => {
       expect(stage.pauses).toEqual([]);
     },
   );
+
+  it('is corrected for requests that are refused at the same time', async () => {
+    const { resolve: allHaveArrived, promise } = Promise.withResolvers<void>();
+    const answer = anHourAhead('InvalidSignatureException');
+    const stage = await stageWith((request, response) => {
+      const given = answer(request, response) as ScriptedAnswer;
+      if (stage.server.requests.length === 3) allHaveArrived();
+      promise.then(() => response.writeHead(given.status ?? 200, given.headers).end(given.body));
+      return 'done';
+    });
+    await Promise.all([call(stage), call(stage), call(stage)]);
+    expect(stage.server.requests).toHaveLength(6);
+    expect(stage.pauses).toEqual([]);
+  });
+
+  it('may also be right, and the signature old, because the function was frozen before it was sent', async () => {
+    let nowMs = NOW;
+    const stage = await stageWith(
+      inOrder(refusal('InvalidSignatureException', 403, { date: new Date(NOW + HOUR).toUTCString() }), DONE),
+      {},
+      () => {
+        const signedAtMs = nowMs;
+        nowMs = NOW + HOUR;
+        return signedAtMs;
+      },
+    );
+    await call(stage);
+    expect(stage.server.requests.map(({ headers }) => headers['x-amz-date'])).toEqual([
+      '20261119T120000Z',
+      '20261119T130000Z',
+    ]);
+  });
+
+  it('is not corrected by a refusal with another reason, which a frozen function reads much later', async () => {
+    let nowMs = NOW;
+    const stage = await stageWith(
+      () => {
+        nowMs = NOW + HOUR;
+        return refusal('AccessDeniedException', 403, { date: new Date(NOW).toUTCString() });
+      },
+      {},
+      () => nowMs,
+    );
+    await expect(call(stage)).rejects.toMatchObject({ name: 'AccessDeniedException' });
+    expect(stage.server.requests).toHaveLength(1);
+  });
 
   it('is not corrected by other answers, which a frozen function may read much later', async () => {
     const late = { date: new Date(NOW - HOUR).toUTCString() };

@@ -84,7 +84,7 @@ test('refuses browsers and other host names, also with the token', async () => {
   expect(given).toHaveBeenCalledTimes(1);
 });
 
-test('answers 400 if STS refuses the role, and 503 if STS cannot be reached', async () => {
+test('answers 400 if STS refuses the role, and 503 if STS cannot be reached or is asked too often', async () => {
   const refused = Object.assign(new Error('not allowed to assume it'), {
     name: 'AccessDenied',
     $metadata: { httpStatusCode: 403 },
@@ -94,6 +94,8 @@ test('answers 400 if STS refuses the role, and 503 if STS cannot be reached', as
     // As our own client on Lambda reports it.
     [awsError('AccessDenied', 'not allowed to assume it', 403), 400, 'AccessDenied'],
     [awsError('InternalFailure', 'sorry', 500), 503, 'InternalFailure'],
+    [awsError('Throttling', 'Rate exceeded', 400), 503, 'Throttling'],
+    [awsError('UnknownError', 'the service answered with status 429', 429), 503, 'UnknownError'],
     [new Error('connect ECONNREFUSED'), 503, 'Error'],
   ] as const) {
     const { url, token, warnings } = await aServer(() => Promise.reject(error));

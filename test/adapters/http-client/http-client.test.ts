@@ -57,12 +57,16 @@ describe('a request', () => {
   it('rejects if the answer does not begin in time, and also if it does not continue', async () => {
     const client = clientWith({ timeoutMs: 100 });
     const hanging = await serverWith(() => 'hang');
-    const problem = { name: 'TimeoutError', code: 'ETIMEDOUT', message: 'no answer within 100 ms' };
-    await expect(post(client, hanging.url)).rejects.toMatchObject(problem);
+    const problemOf = ({ host }: URL) => {
+      const message = `no answer from ${host} within 100 ms`;
+      return { name: 'TimeoutError', code: 'ETIMEDOUT', message };
+    };
+    await expect(post(client, hanging.url)).rejects.toMatchObject(problemOf(hanging.url));
     const stalling = await serverWith((_request, response) => {
       response.writeHead(200, { 'content-length': '100' }).write('a part');
       return 'done';
     });
+    const problem = problemOf(stalling.url);
     await expect(post(client, stalling.url)).rejects.toMatchObject(problem);
     await expect(post(clientWith(), stalling.url, { timeoutMs: 100 })).rejects.toMatchObject(problem);
   });
@@ -88,7 +92,7 @@ describe('a request', () => {
     const url = new URL(`https://127.0.0.1:${server.port}/`);
     await expect(post(clientWith({ connectTimeoutMs: 100 }), url)).rejects.toMatchObject({
       name: 'TimeoutError',
-      message: 'no connection within 100 ms',
+      message: `no connection to 127.0.0.1:${server.port} within 100 ms`,
     });
   });
 
@@ -131,6 +135,31 @@ describe('a kept connection that went stale', () => {
     expect(await post(client, server.url)).toMatchObject({ body: 'fine' });
     expect(server.requests).toHaveLength(5);
     await expect.poll(() => server.openConnections).toBe(1);
+  });
+
+  it('also closes the other idle ones if it is silent, so that the next request opens its own', async () => {
+    let isThawed = false;
+    const server = await serverWith(({ connection }) =>
+      isThawed && connection <= 3 ? 'hang' : { body: 'fine' },
+    );
+    const client = clientWith();
+    await Promise.all([1, 2, 3].map(() => post(client, server.url)));
+    expect(server.connections).toBe(3);
+    isThawed = true;
+    await expect(post(client, server.url, { timeoutMs: 100 })).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+    expect(await post(client, server.url)).toMatchObject({ body: 'fine' });
+    expect(server.requests.at(-1)?.connection).toBe(4);
+  });
+
+  it('stays open if a new connection is silent', async () => {
+    const server = await serverWith(({ connection }) => (connection === 2 ? 'hang' : { body: 'fine' }));
+    const client = clientWith();
+    const outcomes = await Promise.allSettled(
+      [1, 2].map(() => post(client, server.url, { timeoutMs: 1_000 })),
+    );
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    await post(client, server.url);
+    expect(server.requests.at(-1)?.connection).toBe(1);
   });
 
   it('is replaced only once per request', async () => {

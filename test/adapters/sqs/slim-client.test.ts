@@ -154,6 +154,20 @@ describe('entries that fail', () => {
     expect(proxy.requestsOf('SendMessageBatch')).toHaveLength(1);
   });
 
+  it.each([
+    ['for good', { SenderFault: true }, []],
+    ['and also afterwards', { SenderFault: false }, ['0']],
+    ['and are not mentioned afterwards', { SenderFault: false }, []],
+  ])('are refused if the answer also says that they succeeded: %s', async (_what, fault, again) => {
+    const { proxy } = sqs();
+    const both = (ids: readonly string[]) => ({
+      Successful: ids.map((Id) => ({ Id, MD5OfMessageBody: md5(Id) })),
+      Failed: ids.map((Id) => ({ Id, Code: 'InternalError', Message: 'sorry', ...fault })),
+    });
+    proxy.inject(outputs('SendMessageBatch', both(['0']), both(again), both(again)));
+    expect(await sendAll(slim(), ['0'])).toEqual([{ ok: false, problem: expect.any(String) }]);
+  });
+
   it('keep their failure if the request that repeats them fails', async () => {
     const { proxy } = sqs();
     const failed = { Id: '1', Code: 'InternalError', Message: 'sorry', SenderFault: false };

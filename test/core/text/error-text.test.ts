@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { causeText, errorText, stackText } from '../../../lib/core/text/error-text.ts';
+import { causeText, errorText, namedErrorText, stackText } from '../../../lib/core/text/error-text.ts';
 
 const error = new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
 
@@ -10,6 +10,21 @@ describe('errorText', () => {
     expect(errorText('stop')).toBe('stop');
     expect(errorText(undefined)).toBe('undefined');
   });
+});
+
+describe('namedErrorText', () => {
+  const named = (name: string, message: string) => Object.assign(new Error(message), { name });
+
+  it.each([
+    [named('ParameterNotFound', 'no such parameter'), 'ParameterNotFound: no such parameter'],
+    [named('ParameterNotFound', ''), 'ParameterNotFound'],
+    [named('ParameterNotFound', 'UnknownError'), 'ParameterNotFound'],
+    [
+      named('Refused', 'the signature is wrong\n\nthe request was\nx-amz-security-token:s3cret'),
+      'Refused: the signature is wrong',
+    ],
+    ['stop', 'stop'],
+  ])('of %o is %j', (thrown, text) => expect(namedErrorText(thrown)).toBe(text));
 });
 
 describe('causeText', () => {
