@@ -127,6 +127,21 @@ describe('creating a task', () => {
     expect(fixture.sent).toEqual([]);
   });
 
+  it.each([[{}], [{ idempotencyKey: 'k' }]])(
+    'sends the envelope of a task that is stored although the answer was lost, with %j',
+    async (options) => {
+      const { gateway, tasks, sent, timers } = makeFixture();
+      const { create } = tasks;
+      tasks.create = async (task) => {
+        await create(task);
+        return { ok: false, problem: 'connection lost' };
+      };
+      const created = await gateway.create(ME, 'enhance', PAYLOAD, options);
+      expect(created).toMatchObject({ ok: true, isNew: true, task: { id: 't-1', state: 'pending' } });
+      expect([sent.length, timers.length]).toEqual([1, 1]);
+    },
+  );
+
   it('creates one task per idempotency key and rejects the key for another request', async () => {
     const { gateway, sent } = makeFixture();
     const options = { idempotencyKey: 'k' };

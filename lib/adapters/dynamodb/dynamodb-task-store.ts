@@ -143,8 +143,9 @@ export function dynamoDbTaskStore(table: Table, clock: Clock, random: Random): T
         );
         return ACCEPTED;
       } catch (error) {
-        if (isConditionFailed(error)) return { ok: false, problem: 'a task with this id already exists' };
-        return refusalOf(error, table);
+        return isConditionFailed(error)
+          ? { ok: false, problem: 'a task with this id already exists', isTaken: true }
+          : refusalOf(error, table);
       }
     },
     get: async (id) => {

@@ -122,11 +122,15 @@ async function storeAndSend(
   const { tasks } = deps;
   const stored = await tasks.create(task);
   if (stored.ok) return armAndSend(task, body, claimed, deps);
-  // Another request with the same key was faster.
-  const existing = claimed.key === undefined ? undefined : await tasks.get(task.id);
-  if (existing?.ok && existing.task !== undefined) return { ok: true, task: existing.task, isNew: false };
-  await releaseKey(claimed, deps);
-  return unavailable('the task could not be stored', stored.problem, deps);
+  const existing = await tasks.get(task.id);
+  if (!existing.ok || existing.task === undefined) {
+    await releaseKey(claimed, deps);
+    return unavailable('the task could not be stored', stored.problem, deps);
+  }
+  // Another request with the same key was faster. Otherwise only the answer was lost.
+  return 'isTaken' in stored
+    ? { ok: true, task: existing.task, isNew: false }
+    : armAndSend(existing.task, body, claimed, deps);
 }
 
 async function armAndSend(
