@@ -195,6 +195,28 @@ describe('creating a task', () => {
     expect(sent).toHaveLength(1);
   });
 
+  it('leaves a key to the request that claimed it first', async () => {
+    const { gateway, tasks, sent } = makeFixture();
+    const { create } = tasks;
+    const storing = Promise.withResolvers<void>();
+    const isAllowed = Promise.withResolvers<void>();
+    const request = () => gateway.create(ME, 'enhance', PAYLOAD, { idempotencyKey: 'k' });
+    tasks.create = async (task) => {
+      storing.resolve();
+      await isAllowed.promise;
+      return create(task);
+    };
+    const first = request();
+    await storing.promise;
+    tasks.create = async () => DOWN;
+    expect(await request()).toMatchObject({ kind: 'unavailable' });
+    tasks.create = create;
+    isAllowed.resolve();
+    expect(await first).toMatchObject({ isNew: true, task: { id: 't-1' } });
+    expect(await request()).toMatchObject({ isNew: false, task: { id: 't-1' } });
+    expect(sent).toHaveLength(1);
+  });
+
   it('logs that a key cannot be released', async () => {
     const { gateway, telemetry, tasks } = makeFixture({ send: async () => DOWN });
     tasks.releaseKey = async () => ({ ok: false, problem: 'not allowed' });
