@@ -44,9 +44,9 @@ export function storeLimits(demands: readonly FunctionDemand[], workload: Worklo
       resource: 'writes of a new table',
       unit: 'write units per second',
       limit: DYNAMODB.newTableWrites,
-      raisableTo: DYNAMODB.tableWrites,
+      raisableTo: Number.POSITIVE_INFINITY,
       advice: (toSet) =>
-        `before the first load, set the warm throughput of the table and its indexes to ${toSet} write units`,
+        `before the first load, set the warm throughput of the table and its indexes to ${Math.min(toSet, DYNAMODB.tableWrites)} write units`,
     }),
     limitOf(workload, writes, {
       resource: 'writes of the table',
