@@ -14,7 +14,8 @@ export function durationOption(name: string, text: string, also = ''): number {
 
 export function positiveNumberOption(name: string, text: string): number {
   const number = Number(text);
-  if (!(number > 0)) throw new UsageError(`asya: ${name} is "${text}"; expected a number above 0`);
+  if (!(number > 0 && Number.isFinite(number)))
+    throw new UsageError(`asya: ${name} is "${text}"; expected a number above 0`);
   return number;
 }
 

@@ -6,6 +6,7 @@ import { SQS_REQUEST_BYTES } from '../../../config/scaling/quotas.ts';
 import { DEFAULT_CALL_MS, DEFAULT_WORKLOAD, type Workload } from '../../../config/scaling/workload.ts';
 import { suggestion } from '../../../core/text/nearest.ts';
 import { positiveNumberOption } from '../../options/read-option.ts';
+import { spanText } from '../../output/times.ts';
 import { UsageError } from '../../usage-error.ts';
 
 export interface ScaleOptions {
@@ -31,7 +32,7 @@ export function workloadFrom(options: ScaleOptions, manifest: Manifest): Workloa
     envelopeBytes: size === undefined ? DEFAULT_WORKLOAD.envelopeBytes : bytesFrom(size),
     failedShare: shareFrom('--failed', failed, DEFAULT_WORKLOAD.failedShare),
     trackedShare: shareFrom('--tracked', tracked, isTracked),
-    callers: numberFrom('--callers', callers, DEFAULT_WORKLOAD.callers),
+    callers: callers === undefined ? DEFAULT_WORKLOAD.callers : wholeFrom('--callers', callers),
   };
 }
 
@@ -42,6 +43,14 @@ function callsFrom({ take = [] }: ScaleOptions, { actors }: Manifest): Workload[
       fail: '--fail',
       take: '--take',
     });
+    for (const { name, timeoutMs } of actors) {
+      const takesMs = scripts.get(name)?.takesMs ?? DEFAULT_CALL_MS;
+      // The default is no duration that anyone asked for.
+      if (takesMs > timeoutMs && takesMs !== DEFAULT_CALL_MS)
+        throw new ScenarioMistake(
+          `calls of "${name}" cannot take ${spanText(takesMs)}: its actorTimeout is ${spanText(timeoutMs)}`,
+        );
+    }
     return (actor) => scripts.get(actor)?.takesMs ?? DEFAULT_CALL_MS;
   } catch (error) {
     throw error instanceof ScenarioMistake ? new UsageError(`asya: ${error.message}`) : error;
@@ -52,8 +61,14 @@ function numberFrom(name: string, text: string | undefined, fallback: number): n
   return text === undefined ? fallback : positiveNumberOption(name, text);
 }
 
+function wholeFrom(name: string, text: string): number {
+  const number = positiveNumberOption(name, text);
+  if (Number.isInteger(number)) return number;
+  throw new UsageError(`asya: ${name} is "${text}"; expected a whole number above 0`);
+}
+
 function bytesFrom(text: string): number {
-  const bytes = positiveNumberOption('--size', text);
+  const bytes = wholeFrom('--size', text);
   if (bytes <= SQS_REQUEST_BYTES) return bytes;
   throw new UsageError(`asya: --size is "${text}"; SQS accepts at most ${SQS_REQUEST_BYTES} bytes`);
 }
