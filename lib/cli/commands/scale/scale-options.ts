@@ -2,10 +2,11 @@ import { ScenarioMistake } from '../../../assembly/simulation/scenario-mistake.t
 import { scriptsFrom } from '../../../assembly/simulation/scripts-from-text.ts';
 import { STORES } from '../../../config/load-model/load.ts';
 import type { Manifest } from '../../../config/manifest/manifest.ts';
-import { SQS_REQUEST_BYTES } from '../../../config/scaling/quotas.ts';
+import { MIN_REPLICAS } from '../../../config/plan/settings-limits.ts';
+import { EVENT_SOURCE, SQS_REQUEST_BYTES } from '../../../config/scaling/quotas.ts';
 import { DEFAULT_CALL_MS, DEFAULT_WORKLOAD, type Workload } from '../../../config/scaling/workload.ts';
 import { suggestion } from '../../../core/text/nearest.ts';
-import { positiveNumberOption } from '../../options/read-option.ts';
+import { positiveNumberOption, wholeNumberOption } from '../../options/read-option.ts';
 import { spanText } from '../../output/times.ts';
 import { UsageError } from '../../usage-error.ts';
 
@@ -16,6 +17,7 @@ export interface ScaleOptions {
   readonly failed?: string;
   readonly tracked?: string;
   readonly callers?: string;
+  readonly crewConcurrency?: string;
   readonly outage?: string;
   readonly tuned?: boolean;
   readonly seed?: string;
@@ -78,6 +80,13 @@ function shareFrom(name: string, text: string | undefined, fallback: number): nu
   const percent = /^\d+(\.\d+)?%?$/.test(text) ? Number.parseFloat(text) : Number.NaN;
   if (percent >= 0 && percent <= 100) return percent / 100;
   throw new UsageError(`asya: ${name} is "${text}"; expected a percentage from 0 to 100`);
+}
+
+/** `crewConcurrency` of the environment. Undefined: its default. */
+export function crewReplicasFrom({ crewConcurrency }: ScaleOptions): number | undefined {
+  return crewConcurrency === undefined
+    ? undefined
+    : wholeNumberOption('--crew-concurrency', crewConcurrency, EVENT_SOURCE.max, MIN_REPLICAS);
 }
 
 /** The actor or the stores that fail for an hour. */
