@@ -4,8 +4,8 @@ import type { Refusal, Reply } from './reply.ts';
 
 /** Stores the gateway's tasks by id. Safe for concurrent writers. Expected failures are returned, never thrown. */
 export interface TaskStore {
-  /** Refused if a task with this id exists. */
-  create(task: Task): Promise<Reply>;
+  /** Refused if a task with this id exists. After any other refusal, the task may be stored or not. */
+  create(task: Task): Promise<Reply | (Refusal & { readonly isTaken: true })>;
   /** The latest version of the task, or undefined if it does not exist. */
   get(id: string): Promise<{ readonly ok: true; readonly task: Task | undefined } | Refusal>;
   /**

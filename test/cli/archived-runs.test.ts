@@ -57,6 +57,38 @@ describe('envelopes in one object', () => {
   });
 });
 
+describe('envelopes that the archive no longer contains', () => {
+  const GONE = 'the archive no longer contains it';
+
+  async function aMesh() {
+    const mesh = await backend.newMesh();
+    const { stores } = mesh.scene;
+    for (const body of [ROOT, OTHER]) {
+      await mesh.scene.endAs(body, 'score', 'failed');
+      const { id } = JSON.parse(body);
+      const ends = await stores.records.ofEnvelope(id);
+      for (const { archiveKey = '' } of ends.ok ? ends.records : []) await stores.archive.remove(archiveKey);
+    }
+    return mesh;
+  }
+
+  it('are shown without payload and route', async () => {
+    const { cli } = await aMesh();
+    const { status, out } = await cli('runs', 'show', 'root', '--payload');
+    expect([status, out]).toEqual([0, expect.stringContaining(`\nenvelope    ${GONE}`)]);
+  });
+
+  it('have ended for asya watch and asya send --wait', async () => {
+    const { cli } = await aMesh();
+    expect(await cli('watch', 'root')).toMatchObject({
+      status: 1,
+      out: expect.stringContaining('failed at score'),
+    });
+    const { status, err } = await cli('send', 'score', '--id', 'root', '--wait');
+    expect([status, err]).toEqual([1, expect.stringContaining('root failed at score')]);
+  });
+});
+
 describe('envelopes that are not archived', () => {
   const NOT_ARCHIVED = 'its payload is not archived, because ASYA_ARCHIVE of this mesh is "failed"';
 

@@ -54,6 +54,11 @@ describe('asya scale', () => {
   it.each([
     [['--rate', 'many'], '--rate is "many"; expected a number above 0'],
     [['--rate', '1', '--take', 'scor=1s'], 'did you mean "score"'],
+    [['--rate', 'Infinity'], '--rate is "Infinity"; expected a number above 0'],
+    [['--callers', '1.5'], '--callers is "1.5"; expected a whole number above 0'],
+    [['--size', '0.5'], '--size is "0.5"; expected a whole number above 0'],
+    [['--crew-concurrency', '1'], '--crew-concurrency is "1"; expected a whole number from 2 to 1000'],
+    [['--take', '20m'], 'calls of "score" cannot take 20 min: its actorTimeout is 30 s'],
     [['--failed', '101'], '--failed is "101"; expected a percentage from 0 to 100'],
     [
       ['--rate', '1', '--outage', 'store '],
@@ -65,6 +70,18 @@ describe('asya scale', () => {
     const { status, err } = await asya(aMesh(), 'scale', 'my-mesh', ...options);
     expect(status).toBe(2);
     expect(err).toContain(problem);
+  });
+
+  it('no longer advises what was set', async () => {
+    const advice = 'set crewConcurrency to 78';
+    const at = ['scale', 'my-mesh', '--rate', '10000'];
+    expect((await asya(aMesh(), ...at)).out).toContain(advice);
+    expect((await asya(aMesh(), ...at, '--crew-concurrency', '78')).out).not.toContain('crewConcurrency');
+  });
+
+  it('shows a low rate', async () => {
+    const { out } = await asya(aMesh(), 'scale', 'my-mesh', '--rate', '0.01');
+    expect(out).toContain('0.01 envelopes per second');
   });
 
   it('reports an invalid mesh', async () => {

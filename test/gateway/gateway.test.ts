@@ -127,6 +127,21 @@ describe('creating a task', () => {
     expect(fixture.sent).toEqual([]);
   });
 
+  it.each([[{}], [{ idempotencyKey: 'k' }]])(
+    'sends the envelope of a task that is stored although the answer was lost, with %j',
+    async (options) => {
+      const { gateway, tasks, sent, timers } = makeFixture();
+      const { create } = tasks;
+      tasks.create = async (task) => {
+        await create(task);
+        return { ok: false, problem: 'connection lost' };
+      };
+      const created = await gateway.create(ME, 'enhance', PAYLOAD, options);
+      expect(created).toMatchObject({ ok: true, isNew: true, task: { id: 't-1', state: 'pending' } });
+      expect([sent.length, timers.length]).toEqual([1, 1]);
+    },
+  );
+
   it('creates one task per idempotency key and rejects the key for another request', async () => {
     const { gateway, sent } = makeFixture();
     const options = { idempotencyKey: 'k' };
@@ -177,6 +192,28 @@ describe('creating a task', () => {
     await create();
     await clock.pass(3_600_000);
     expect(await create()).toMatchObject({ isNew: false, task: { state: 'pending' } });
+    expect(sent).toHaveLength(1);
+  });
+
+  it('leaves a key to the request that claimed it first', async () => {
+    const { gateway, tasks, sent } = makeFixture();
+    const { create } = tasks;
+    const storing = Promise.withResolvers<void>();
+    const isAllowed = Promise.withResolvers<void>();
+    const request = () => gateway.create(ME, 'enhance', PAYLOAD, { idempotencyKey: 'k' });
+    tasks.create = async (task) => {
+      storing.resolve();
+      await isAllowed.promise;
+      return create(task);
+    };
+    const first = request();
+    await storing.promise;
+    tasks.create = async () => DOWN;
+    expect(await request()).toMatchObject({ kind: 'unavailable' });
+    tasks.create = create;
+    isAllowed.resolve();
+    expect(await first).toMatchObject({ isNew: true, task: { id: 't-1' } });
+    expect(await request()).toMatchObject({ isNew: false, task: { id: 't-1' } });
     expect(sent).toHaveLength(1);
   });
 

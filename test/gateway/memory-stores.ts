@@ -26,7 +26,8 @@ export function memoryTasks(step: Step = async () => {}): MemoryTasks {
     all,
     create: async (task) => {
       await step('write', task.id);
-      if (all.has(task.id)) return { ok: false, problem: 'a task with this id already exists' };
+      if (all.has(task.id))
+        return { ok: false, problem: 'a task with this id already exists', isTaken: true };
       const refusal = down();
       if (refusal === undefined) all.set(task.id, task);
       return refusal ?? ACCEPTED;

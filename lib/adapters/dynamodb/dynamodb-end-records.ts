@@ -1,5 +1,4 @@
 import type { DeriveId } from '../../core/envelope/decode.ts';
-import { placeFromKey } from '../../core/failure/archive-batch.ts';
 import type { EndRecord, NewRecord } from '../../core/failure/record.ts';
 import { defined } from '../../core/text/defined.ts';
 import type { EndRecords } from '../../ports/end-records.ts';
@@ -36,10 +35,10 @@ export function dynamoDbEndRecords(table: Table, deriveId: DeriveId): EndRecords
     return isFirst ? { ...record, isFirst } : { ...((await recordAt(pk)) ?? record), isFirst };
   }
 
-  /** Stores an end that is not the first of its envelope. `first` may have its archive key. */
+  /** Stores an end that is not the first of its envelope. `first` may have its place. */
   async function putOther(record: NewRecord, first: EndRecord | undefined): Promise<Stored> {
     const { identity, place, alternativeKey } = record;
-    if (first === undefined || !hasSameKey(first, record)) {
+    if (first === undefined || !hasSamePlace(first, record)) {
       const stored = await put(keyOf(place), record, true);
       if (stored.identity === identity) return stored;
     }
@@ -100,8 +99,11 @@ function recordsFrom(items: readonly Item[]): readonly EndRecord[] {
   return items.filter((item) => textOf(item, 'pk').startsWith(RECORD_PREFIX)).map(recordFromItem);
 }
 
-/** Whether both envelopes would be archived under the same key. */
-function hasSameKey(one: EndRecord, other: EndRecord): boolean {
-  const keyOf = ({ archiveKey }: EndRecord) => archiveKey && placeFromKey(archiveKey).key;
-  return keyOf(one) !== undefined && keyOf(one) === keyOf(other);
+/**
+ * Whether both ends have the same place. Their archive keys are not compared: an actor that processes an envelope again
+ * after midnight reports the same end with another day, and its record must be found.
+ */
+function hasSamePlace(first: EndRecord, { end, actor }: NewRecord): boolean {
+  // The table cuts very long texts.
+  return first.end === end && first.actor === text(actor).S;
 }

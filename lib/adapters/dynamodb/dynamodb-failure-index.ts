@@ -11,7 +11,7 @@ import { defined } from '../../core/text/defined.ts';
 import type { FailureFilter, FailureIndex } from '../../ports/failure-index.ts';
 import { ACCEPTED } from '../../ports/reply.ts';
 import { envelopeAttributes, envelopeKey } from './envelope-id.ts';
-import { INVALID_CURSOR, listPartitions } from './list-partitions.ts';
+import { INVALID_CURSOR, listPartitions, PAGE_BYTES } from './list-partitions.ts';
 import type { ListQuery } from './partition-reader.ts';
 import { partitionsOf, SHARD_MARK, shardName, shardOf } from './shards.ts';
 import {
@@ -170,7 +170,7 @@ const PREFIX = FAILURE_PREFIX;
 /** The list of all failures in `by-time`. */
 const INBOX = 'failures';
 /** The most that one page contains and reads. A filter that matches little reads several pages. */
-const PAGE = { limit: 1_000, maxRead: 2_000 };
+const PAGE = { limit: 1_000, maxRead: 2_000, maxBytes: PAGE_BYTES };
 
 function keyOf(identity: string): string {
   return `${PREFIX}${identity}`;

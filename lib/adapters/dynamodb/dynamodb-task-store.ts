@@ -8,7 +8,7 @@ import type { Clock, Random } from '../../ports/clock.ts';
 import { ACCEPTED, type Refusal } from '../../ports/reply.ts';
 import type { TaskStore } from '../../ports/task-store.ts';
 import { idempotencyKeys } from './idempotency-keys.ts';
-import { listPartitions } from './list-partitions.ts';
+import { listPartitions, PAGE_BYTES } from './list-partitions.ts';
 import { overdueTasks } from './overdue-tasks.ts';
 import { partitionsOf, SHARD_MARK, shardName, shardOf } from './shards.ts';
 import {
@@ -143,8 +143,9 @@ export function dynamoDbTaskStore(table: Table, clock: Clock, random: Random): T
         );
         return ACCEPTED;
       } catch (error) {
-        if (isConditionFailed(error)) return { ok: false, problem: 'a task with this id already exists' };
-        return refusalOf(error, table);
+        return isConditionFailed(error)
+          ? { ok: false, problem: 'a task with this id already exists', isTaken: true }
+          : refusalOf(error, table);
       }
     },
     get: async (id) => {
@@ -164,7 +165,8 @@ export function dynamoDbTaskStore(table: Table, clock: Clock, random: Random): T
         keyPrefix: TASK_PREFIX,
       } as const;
       try {
-        const page = await listPartitions(table, query, { limit: TASKS_PER_PAGE, ...defined({ cursor }) });
+        const size = { limit: TASKS_PER_PAGE, maxBytes: PAGE_BYTES };
+        const page = await listPartitions(table, query, { ...size, ...defined({ cursor }) });
         if (page === undefined) return undefined;
         // A very long name is cut in the index, so two of them may share its partitions.
         const tasks = page.items

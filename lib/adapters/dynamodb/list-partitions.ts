@@ -17,13 +17,15 @@ export interface ListOptions {
   readonly limit: number;
   /** Stop after reading about this many items, whether they match or not. */
   readonly maxRead?: number;
+  /** End the page when its items have about this many bytes. Default: no limit. */
+  readonly maxBytes?: number;
   readonly cursor?: string;
 }
 
 export const INVALID_CURSOR: Refusal = { ok: false, problem: 'the cursor is not valid' };
 
-/** A page is no larger than a page of DynamoDB. */
-const MAX_PAGE_BYTES = 1_000_000;
+/** As many as a page of DynamoDB has. */
+export const PAGE_BYTES = 1_000_000;
 const MIN_ITEMS_PER_READ = 5;
 /** Partitions are never equally full: with twice what the page needs, most of them are read once. */
 const SLACK = 2;
@@ -35,7 +37,7 @@ const SLACK = 2;
 export async function listPartitions(
   table: Table,
   query: ListQuery,
-  { limit, maxRead = Number.POSITIVE_INFINITY, cursor }: ListOptions,
+  { limit, maxRead = Number.POSITIVE_INFINITY, maxBytes = Number.POSITIVE_INFINITY, cursor }: ListOptions,
 ): Promise<ListPage | undefined> {
   const { partitions, where = {}, startsWith = {} } = query;
   const start =
@@ -53,7 +55,7 @@ export async function listPartitions(
   let bytes = 0;
   let read = 0;
   let searchedToMs: number | undefined;
-  while (items.length < limit && bytes < MAX_PAGE_BYTES) {
+  while (items.length < limit && bytes < maxBytes) {
     const empty = readers.filter((one) => one.peek() === undefined && !one.isExhausted());
     if (empty.length > 0 && read < maxRead) {
       const counts = await Promise.all(empty.map((one) => one.read()));

@@ -150,7 +150,10 @@ const TASK_SCHEMA = {
     children: { type: 'object' },
     children_unlisted: { type: 'integer' },
     links: { type: 'object' },
-    result: { description: 'The final payload. Present if the task succeeded.' },
+    result: {
+      description:
+        'The final payload. Present if the task succeeded, as long as the archive contains its envelope.',
+    },
   },
 };
 

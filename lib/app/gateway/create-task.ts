@@ -69,6 +69,8 @@ function inputErrors({ mcp }: Flow, payload: JsonText, deps: GatewayDeps): reado
 interface Claim {
   readonly taskId: string;
   readonly key?: string;
+  /** Set if an earlier request holds the key, and may still be storing the task. */
+  readonly isShared?: true;
   /** Set if an earlier request with this key stored the task but crashed before it sent the envelope. */
   readonly unsentTask?: Task;
 }
@@ -105,7 +107,7 @@ async function claim(
   const known = await tasks.get(taskId);
   if (!known.ok) return unavailable('the task could not be read', known.problem, deps);
   const { task } = known;
-  if (task === undefined) return { taskId, key };
+  if (task === undefined) return { taskId, key, isShared: true };
   const { isSent = false, atMs } = reply.claim;
   const isAbandoned = !isSent && task.state === 'pending' && clock.now() - atMs >= ABANDONED_AFTER_MS;
   return isAbandoned && !isOverdue(task, clock.now())
@@ -122,11 +124,15 @@ async function storeAndSend(
   const { tasks } = deps;
   const stored = await tasks.create(task);
   if (stored.ok) return armAndSend(task, body, claimed, deps);
-  // Another request with the same key was faster.
-  const existing = claimed.key === undefined ? undefined : await tasks.get(task.id);
-  if (existing?.ok && existing.task !== undefined) return { ok: true, task: existing.task, isNew: false };
-  await releaseKey(claimed, deps);
-  return unavailable('the task could not be stored', stored.problem, deps);
+  const existing = await tasks.get(task.id);
+  if (!existing.ok || existing.task === undefined) {
+    if (claimed.isShared !== true) await releaseKey(claimed, deps);
+    return unavailable('the task could not be stored', stored.problem, deps);
+  }
+  // Another request with the same key was faster. Otherwise only the answer was lost.
+  return 'isTaken' in stored
+    ? { ok: true, task: existing.task, isNew: false }
+    : armAndSend(existing.task, body, claimed, deps);
 }
 
 async function armAndSend(

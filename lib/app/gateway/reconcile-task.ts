@@ -1,6 +1,6 @@
 import { decode } from '../../core/envelope/decode.ts';
 import type { Envelope } from '../../core/envelope/envelope.ts';
-import type { EndRecord } from '../../core/failure/record.ts';
+import { ARCHIVED_WITHIN_MS, type EndRecord } from '../../core/failure/record.ts';
 import { type FinalReport, finalReportOf } from '../../core/task/report.ts';
 import { isFinal, type Task } from '../../core/task/task.ts';
 import { openChildren, withLookupTime } from '../../core/task/task-children.ts';
@@ -66,9 +66,6 @@ function reportOf(task: string, { envelopeId, actor, hop, end, reason, archiveKe
   const common = { task, envelope_id: envelopeId, actor, hop, ...defined({ archive_key: archiveKey }) };
   return { ...common, event: 'final', phase: end, ...why };
 }
-
-/** The crew records an end before it archives the envelope. This is how long to wait for the archive. */
-const ARCHIVED_WITHIN_MS = 300_000;
 
 type EndFound = { readonly ok: true; readonly end?: (task: Task) => Task } | Refusal;
 

@@ -1,7 +1,7 @@
 import { type DeriveId, decode } from '../../core/envelope/decode.ts';
 import type { Envelope } from '../../core/envelope/envelope.ts';
 import { childIdsFrom, type FanOut, fanOutsOf } from '../../core/envelope/fan-out.ts';
-import type { EndRecord } from '../../core/failure/record.ts';
+import { ARCHIVED_WITHIN_MS, type EndRecord } from '../../core/failure/record.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { EndRecords } from '../../ports/end-records.ts';
 import type { Refusal } from '../../ports/reply.ts';
@@ -9,7 +9,7 @@ import type { Refusal } from '../../ports/reply.ts';
 /** One envelope of a run that has ended. */
 export interface RunEnd {
   readonly record: EndRecord;
-  /** As it was archived. Undefined if the mesh does not archive it. */
+  /** As it was archived. Undefined if the mesh does not archive it, or the archive no longer contains it. */
   readonly envelope?: Envelope;
 }
 
@@ -17,6 +17,7 @@ export interface FollowDeps {
   readonly records: Pick<EndRecords, 'ofEnvelope'>;
   readonly archive: Pick<Archive, 'get'>;
   readonly deriveId: DeriveId;
+  readonly now: () => number;
   /** Whether an end counts already. Default: as soon as the envelope is archived. */
   readonly isReady?: (record: EndRecord) => Promise<boolean>;
 }
@@ -81,7 +82,7 @@ function fanOutsIn({ record, envelope }: RunEnd): readonly FanOut[] {
 
 /** Undefined if it has not ended, or its envelope is not archived yet. */
 async function endOf(id: string, deps: FollowDeps): Promise<RunEnd | Refusal | undefined> {
-  const { records, archive, deriveId, isReady } = deps;
+  const { records, archive, deriveId, now, isReady } = deps;
   const ends = await records.ofEnvelope(id);
   if (!ends.ok) return ends;
   const [record] = ends.records;
@@ -89,7 +90,8 @@ async function endOf(id: string, deps: FollowDeps): Promise<RunEnd | Refusal | u
   if (record.archiveKey === undefined) return { record };
   const archived = await archive.get(record.archiveKey);
   if (!archived.ok) return archived;
-  if (archived.text === undefined || !((await isReady?.(record)) ?? true)) return undefined;
+  if (archived.text === undefined) return now() - record.atMs < ARCHIVED_WITHIN_MS ? undefined : { record };
+  if (!((await isReady?.(record)) ?? true)) return undefined;
   const { envelope } = decode(archived.text, { actor: record.actor, messageId: id, deriveId });
   return { record, envelope };
 }

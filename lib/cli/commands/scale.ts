@@ -22,6 +22,7 @@ export const addScale = defineCommand({
         'how many envelopes are tasks of the gateway (default: 100 with flows, else 0)',
       )
       .option('--callers <N>', 'callers of the gateway (default: 1)')
+      .option('--crew-concurrency <N>', '`crewConcurrency` of the environment (default: 10)')
       .option('--outage <ACTOR>', 'the actor that fails from 14:00 to 15:00, or "stores" (default: none)')
       .option('--tuned', 'with --rate: the day with as many copies as advised')
       .option('--seed <N>', "selects the times of the day's bursts (default: 1)")

@@ -14,14 +14,15 @@ export function durationOption(name: string, text: string, also = ''): number {
 
 export function positiveNumberOption(name: string, text: string): number {
   const number = Number(text);
-  if (!(number > 0)) throw new UsageError(`asya: ${name} is "${text}"; expected a number above 0`);
+  if (!(number > 0 && Number.isFinite(number)))
+    throw new UsageError(`asya: ${name} is "${text}"; expected a number above 0`);
   return number;
 }
 
-export function wholeNumberOption(name: string, text: string, max: number): number {
+export function wholeNumberOption(name: string, text: string, max: number, min = 1): number {
   const number = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-  if (number < 1 || number > max)
-    throw new UsageError(`asya: ${name} is "${text}"; expected a whole number from 1 to ${max}`);
+  if (number < min || number > max)
+    throw new UsageError(`asya: ${name} is "${text}"; expected a whole number from ${min} to ${max}`);
   return number;
 }
 

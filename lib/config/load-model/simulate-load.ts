@@ -85,7 +85,8 @@ export function simulateLoad(load: Load): LoadResult {
       const work = state.process(turn, share);
       const { plan } = state;
       const batch = { records: turn.pace.records, durationMs: turn.pace.invocationMs };
-      usage = addUsage(usage, times(usageOfInvocation(plan, batch, workload), work.invocations));
+      const ofBatch = usageOfInvocation(plan, batch, { ...workload, failedShare: failedShareOf(work) });
+      usage = addUsage(usage, times(ofBatch, work.invocations));
       for (const cohort of work.cohorts)
         for (const outcome of outcomesOf(state, cohort, now)) apply(state, cohort, outcome, now);
       recorder.note(plan.actor, sampleOf(state, work, now, oldestMs));
@@ -96,6 +97,11 @@ export function simulateLoad(load: Load): LoadResult {
 
 const NO_ACTORS: NextActors = new Map();
 const DEAD_LETTER: Outcome = { kind: 'sent', to: 'x-dlq', share: 1, isFailed: true };
+
+function failedShareOf({ cohorts, records }: Work): number {
+  const failed = cohorts.reduce((sum, { amount, isFailed }) => sum + (isFailed ? amount : 0), 0);
+  return records === 0 ? 0 : Math.min(1, failed / records);
+}
 
 function ageOf(state: FunctionState, now: number): number {
   const oldest = state.oldestMs();

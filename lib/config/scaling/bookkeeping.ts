@@ -27,7 +27,7 @@ export const TASK_READS = 0.1;
 
 /** How long the gateway needs to accept a call, or to store the reports of an invocation. */
 export const GATEWAY_MS = 20;
-/** Objects that a batch of x-sink writes. */
-export const PUTS_PER_BATCH = 1;
+/** The envelopes in a batch of x-sink that succeeded and are not larger share an object. Each other one has its own. */
+export const SHARED_OBJECT_BYTES = 65_536;
 /** Long polls of an idle queue: five pollers, of twenty seconds each. */
 export const IDLE_POLLS_PER_SECOND = 5 / 20;

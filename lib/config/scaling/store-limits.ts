@@ -1,11 +1,11 @@
 import { LIST_SHARDS } from '../plan/failure-table.ts';
 import type { FunctionPlan } from '../plan/function-plan.ts';
-import { END_RECORD, FAILURE_ENTRY, PUTS_PER_BATCH, TASK_CHANGE } from './bookkeeping.ts';
+import { END_RECORD, FAILURE_ENTRY, TASK_CHANGE } from './bookkeeping.ts';
 import { sum } from './function-limits.ts';
 import { type Limit, limitOf } from './limit.ts';
 import type { FunctionDemand } from './mesh-demand.ts';
 import { DYNAMODB, S3_PREFIX_PUTS } from './quotas.ts';
-import { reportsOf } from './usage.ts';
+import { putsOf, reportsOf } from './usage.ts';
 import type { Workload } from './workload.ts';
 
 const SPLIT = 'split the mesh into several deployments, each with its own table';
@@ -44,9 +44,9 @@ export function storeLimits(demands: readonly FunctionDemand[], workload: Worklo
       resource: 'writes of a new table',
       unit: 'write units per second',
       limit: DYNAMODB.newTableWrites,
-      raisableTo: DYNAMODB.tableWrites,
+      raisableTo: Number.POSITIVE_INFINITY,
       advice: (toSet) =>
-        `before the first load, set the warm throughput of the table and its indexes to ${toSet} write units`,
+        `before the first load, set the warm throughput of the table and its indexes to ${Math.min(toSet, DYNAMODB.tableWrites)} write units`,
     }),
     limitOf(workload, writes, {
       resource: 'writes of the table',
@@ -56,7 +56,7 @@ export function storeLimits(demands: readonly FunctionDemand[], workload: Worklo
       advice: (toSet) =>
         `request ${toSet} for the quota "Table-level write throughput limit" of DynamoDB, and as warm throughput`,
     }),
-    limitOf(workload, putsPerEnvelope(demands), {
+    limitOf(workload, putsPerEnvelope(demands, workload), {
       resource: 'PUT requests of one day and actor in the bucket',
       unit: 'per second',
       limit: S3_PREFIX_PUTS,
@@ -74,7 +74,9 @@ function taskWritesPerEnvelope(demands: readonly FunctionDemand[], workload: Wor
   return workload.trackedShare * changes * TASK_CHANGE.writes;
 }
 
-function putsPerEnvelope(demands: readonly FunctionDemand[]): number {
+function putsPerEnvelope(demands: readonly FunctionDemand[], workload: Workload): number {
   const sink = demands.find(({ plan }) => plan.folder === 'x-sink');
-  return sink === undefined ? 0 : (sink.deliveries / sink.plan.batchSize) * PUTS_PER_BATCH;
+  if (sink === undefined) return 0;
+  const { batchSize } = sink.plan;
+  return (sink.deliveries / batchSize) * putsOf(batchSize, workload);
 }

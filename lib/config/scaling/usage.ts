@@ -6,9 +6,9 @@ import {
   IDLE_POLLS_PER_SECOND,
   LOG_BYTES,
   METRICS_PER_FUNCTION,
-  PUTS_PER_BATCH,
   REPORTED_CALL_MS,
   SEND_LINGER_MS,
+  SHARED_OBJECT_BYTES,
   TASK_CHANGE,
   TASK_READS,
 } from './bookkeeping.ts';
@@ -49,22 +49,33 @@ export function usageOfInvocation(
   const reports = addUsage(requestsOfGateway(Math.min(1, reported)), {
     dynamodbWrites: reported * writesOf(TASK_CHANGE),
   });
-  return [own, reports, stored(folder, records, envelopeBytes)].reduce(addUsage);
+  return [own, reports, stored(folder, records, workload)].reduce(addUsage);
 }
 
 /** Whether a function reports the envelopes of tasks: their ends, and long calls. */
 export function reportsOf({ actor, folder }: FunctionPlan, { callMs }: Workload): boolean {
-  return folder === 'x-sink' || (folder === 'sidecar' && callMs(actor) >= REPORTED_CALL_MS);
+  return (
+    folder === 'x-sink' || folder === 'x-dlq' || (folder === 'sidecar' && callMs(actor) >= REPORTED_CALL_MS)
+  );
 }
 
-function stored(folder: FunctionPlan['folder'], records: number, envelopeBytes: number): Usage {
-  if (folder === 'x-sump') return { dynamodbWrites: records * writesOf(FAILURE_ENTRY) };
-  if (folder !== 'x-sink') return {};
+function stored(folder: FunctionPlan['folder'], records: number, workload: Workload): Usage {
+  const recorded = folder === 'x-sink' || folder === 'x-dlq';
+  const indexed = folder === 'x-sump' || folder === 'x-dlq';
+  const writes = (recorded ? writesOf(END_RECORD) : 0) + (indexed ? writesOf(FAILURE_ENTRY) : 0);
   return {
-    dynamodbWrites: records * writesOf(END_RECORD),
-    s3Puts: PUTS_PER_BATCH,
-    s3GbMonths: (records * envelopeBytes) / GIGA,
+    dynamodbWrites: records * writes,
+    ...(recorded && {
+      s3Puts: putsOf(records, workload),
+      s3GbMonths: (records * workload.envelopeBytes) / GIGA,
+    }),
   };
+}
+
+/** Objects that a batch of x-sink or x-dlq writes. */
+export function putsOf(records: number, { envelopeBytes, failedShare }: Workload): number {
+  const sharing = envelopeBytes > SHARED_OBJECT_BYTES ? 0 : records * (1 - failedShare);
+  return records - sharing + Math.min(1, sharing);
 }
 
 /** Sends wait only a few milliseconds for others: results of calls that take longer are sent one round after another. */

@@ -37,6 +37,9 @@ export interface EndRecord {
   readonly fanOuts?: readonly FanOut[];
 }
 
+/** The crew records an end before it archives the envelope. After this time, the archive will not get it any more. */
+export const ARCHIVED_WITHIN_MS = 300_000;
+
 /** A record that is not stored yet. */
 export interface NewRecord extends EndRecord {
   /** The same for all records that would have the same archive key. The first one that is stored gets the key. */

@@ -60,6 +60,28 @@ describe('a claim', () => {
     expect(ends.ok && new Set(ends.records.map(({ archiveKey }) => archiveKey))).toEqual(new Set(keys));
   });
 
+  it('finds a later end of an envelope that is reported again after midnight', async () => {
+    const [first, other] = [recordFor({ id: 'midnight' }), recordFor({ id: 'midnight', ...atHop(0) })];
+    const again = recordFor({
+      id: 'midnight',
+      ...atHop(0),
+      status: { ...A_FAILURE, updated_at: '2026-01-02T00:00:01Z' },
+    });
+    await records.claim(first);
+    const archiveKey = 'failed/2026-01-01/score/midnight@0.json';
+    expect(await records.claim(other)).toEqual({ ok: true, isFirst: true, archiveKey });
+    expect(await records.claim(again)).toEqual({ ok: true, isFirst: false, archiveKey });
+    const ends = await records.ofEnvelope('midnight');
+    expect(ends.ok && ends.records).toHaveLength(2);
+  });
+
+  it('for another hop gets its own key, even if the actor is too long for the table', async () => {
+    const status = { ...A_FAILURE, actor: 'a'.repeat(5_000) };
+    const [one, other] = [0, 1].map((hop) => recordFor({ id: 'long-actor', status, ...atHop(hop) }));
+    const claims = [await records.claim(one as NewRecord), await records.claim(other as NewRecord)];
+    expect(new Set(claims.map((claim) => claim.ok && claim.archiveKey)).size).toBe(2);
+  });
+
   it('for each of eight concurrent hops gets its own key, and one of them the plain key', async () => {
     const hops = Array.from({ length: 8 }, (_, hop) => recordFor({ id: 'crowd', ...atHop(hop) }));
     const claims = await Promise.all(hops.map((record) => records.claim(record)));

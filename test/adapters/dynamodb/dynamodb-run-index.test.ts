@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dynamoDbClient } from '../../../lib/adapters/dynamodb/dynamodb-client.ts';
+import { ensureTable } from '../../../lib/adapters/dynamodb/table.ts';
 import { deriveId } from '../../../lib/adapters/system/system.ts';
 import type { Stores } from '../../../lib/assembly/from-config/crew-from-config.ts';
 import { recordOf } from '../../../lib/core/failure/record.ts';
@@ -53,6 +55,21 @@ describe('the run index', () => {
     expect(records).toHaveLength(COUNT);
     const times = records.map((record) => record.atMs);
     expect(times).toEqual([...times].sort((one, other) => other - one));
+  });
+
+  it('lists as many ends as were asked for, however large they are', async () => {
+    const client = dynamoDbClient({ region: 'us-east-1', endpoint: embedded.dynamoDb.endpoint }, {});
+    await ensureTable({ client, name: 'large' });
+    client.destroy();
+    const { records, runs } = embedded.storesWith({ table: 'large' });
+    const headers = { 'x-asya-flow': 'f'.repeat(2_000) };
+    const ends = Array.from({ length: 600 }, (_, at) =>
+      recordOf(aFailed({ id: `large-${at}`, headers }), NOW, deriveId),
+    );
+    for (let at = 0; at < ends.length; at += 50)
+      await Promise.all(ends.slice(at, at + 50).map((one) => records.claim(one)));
+    const page = await runs.list({}, { limit: 600 });
+    expect(page.ok && page.records.length).toBe(600);
   });
 
   it('does not contain failures, which are in the same index', async () => {

@@ -1,4 +1,4 @@
-import { type DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { DeleteItemCommand, type DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dynamoDbClient } from '../../../lib/adapters/dynamodb/dynamodb-client.ts';
@@ -131,6 +131,37 @@ describe('a sharded list', () => {
           expect(ids.filter((id) => !addedIds.has(id)).sort()).toEqual(expected.sort());
           const times = found.map(({ seenMs }) => seenMs);
           expect(times).toEqual([...times].sort((one, other) => other - one));
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  it('has every other item once while items are removed, also those at which a page ended', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(anEntry, { minLength: 1, maxLength: 40 }),
+        fc.array(fc.nat(), { maxLength: 10 }),
+        aFilter,
+        someOptions,
+        async (entries, removals, filter, options) => {
+          const list = `list-${++made}`;
+          await Promise.all(entries.map((one) => put(list, one)));
+          const removed = new Set<string>();
+          const waiting = [...removals];
+          const found = await listed(list, filter, options, async () => {
+            const at = waiting.pop();
+            const { id } = entries[(at ?? 0) % entries.length] as Entry;
+            if (at === undefined) return;
+            removed.add(id);
+            const Key = { pk: text(`item#${id}`) };
+            await client.send(new DeleteItemCommand({ TableName: table.name, Key }));
+          });
+          const ids = found.map(({ id }) => id);
+          expect(new Set(ids).size).toBe(ids.length);
+          const expected = entries.filter((one) => matches(filter, one)).map(({ id }) => id);
+          expect(expected.filter((id) => !ids.includes(id) && !removed.has(id))).toEqual([]);
+          expect(ids.filter((id) => !expected.includes(id))).toEqual([]);
         },
       ),
       { numRuns: 40 },

@@ -81,6 +81,15 @@ describe('a report', () => {
     expect(hard).toMatchObject({ rate: 16_000, limit: { resource: 'index "by-time", list of ends' } });
   });
 
+  it('does not count a limit as the last one if AWS raises it on request', () => {
+    const workload = aWorkload({ ratePerSecond: 100_000, trackedShare: 1, callers: 1_000 });
+    const { hard, exceeded } = scalingReport(aScaledMesh(FULL), workload);
+    expect(hard).toMatchObject({ rate: 16_000, limit: { resource: 'index "by-time", list of ends' } });
+    expect(exceeded.map(({ advice }) => advice)).toContain(
+      'before the first load, set the warm throughput of the table and its indexes to 40000 write units',
+    );
+  });
+
   it('grows with the rate: what is within a limit stays within it at a lower rate', () => {
     fc.assert(
       fc.property(

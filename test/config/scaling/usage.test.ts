@@ -35,8 +35,21 @@ describe('an invocation of an actor', () => {
 
 describe('the crew', () => {
   it('writes an object per batch, and each record into the table and its indexes', () => {
-    expect(invocation('x-sink', 10)).toMatchObject({ s3Puts: 1, dynamodbWrites: 20 });
+    expect(invocation('x-sink', 10, { failedShare: 0 })).toMatchObject({ s3Puts: 1, dynamodbWrites: 20 });
     expect(invocation('x-sump', 10)).toMatchObject({ dynamodbWrites: 40 });
+    expect(invocation('x-dlq', 10, { failedShare: 1 })).toMatchObject({ s3Puts: 10, dynamodbWrites: 60 });
+  });
+});
+
+describe('an object of its own', () => {
+  it.each([
+    ['an envelope that failed', { failedShare: 0.5 }, 5 + 1],
+    ['every envelope, if all failed', { failedShare: 1 }, 10],
+    ['a large envelope', { failedShare: 0, envelopeBytes: 65_537 }, 10],
+    ['no envelope of 64 KB', { failedShare: 0, envelopeBytes: 65_536 }, 1],
+  ])('has %s', (_what, changes, puts) => {
+    expect(invocation('x-sink', 10, changes).s3Puts).toBeCloseTo(puts);
+    expect(invocation('x-sink', 1, changes).s3Puts).toBeCloseTo(1);
   });
 });
 

@@ -11,7 +11,7 @@ import { envelopeId, tooShortText } from '../../options/find-id.ts';
 import { colors as pc } from '../../output/colors.ts';
 import { endLine, errorLines } from '../../output/error-lines.ts';
 import { failureJson } from '../../output/failure-output.ts';
-import { NOT_ARCHIVED } from '../../output/not-archived.ts';
+import { missingText } from '../../output/missing-text.ts';
 import { escaped, jsonOutput, oneLine, shellWord } from '../../output/plain-text.ts';
 import { taskEventLines } from '../../output/task-events.ts';
 import type { Terminal } from '../../output/terminal.ts';
@@ -59,7 +59,7 @@ async function showRun(
         : `the end record of envelope "${id}" has expired; asya failures show ${shellWord(oneLine(id))} shows its failure`,
     );
   }
-  const run = followRun(id, { ...stores, deriveId });
+  const run = followRun(id, { ...stores, deriveId, now });
   for (let round = 0; round < MAX_ROUNDS && run.open().length > 0; round++) {
     const found = await run.refresh();
     if (!found.ok) return fail(found.problem);
@@ -90,7 +90,7 @@ async function showRun(
     `${pc.bold(oneLine(id))}  ${colored(newest, endLine(newest, end?.envelope))}`,
     '',
     ...(end?.envelope === undefined
-      ? [row('envelope', missingText(newest))]
+      ? [row('envelope', pc.yellow(missingText(newest)))]
       : [row('route', routeText(newest, end.envelope)), ...timeRows(newest, end.envelope, now())]),
     row('ended', whenText(newest.atMs, now())),
     ...optionalRow('flow', newest.flow),
@@ -123,10 +123,6 @@ function optionalRow(name: string, value: string | undefined): readonly string[]
 
 function colored({ end }: EndRecord, text: string): string {
   return end === 'succeeded' ? pc.green(text) : pc.red(text);
-}
-
-function missingText({ archiveKey }: EndRecord): string {
-  return archiveKey === undefined ? NOT_ARCHIVED : pc.yellow('the archive no longer contains it');
 }
 
 /** An envelope in a batch has its own key inside the object. */

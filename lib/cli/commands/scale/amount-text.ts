@@ -1,6 +1,8 @@
 /** "9,523", "0.4": a number in few digits. */
 export function amountText(amount: number): string {
   if (!Number.isFinite(amount)) return '-';
+  // A small amount is not shown as 0.
+  if (amount > 0 && amount < 0.05) return amount.toLocaleString('en-US', { maximumSignificantDigits: 1 });
   const digits = amount !== 0 && Math.abs(amount) < 10 ? 1 : 0;
   return amount.toLocaleString('en-US', { maximumFractionDigits: digits });
 }

@@ -49,7 +49,9 @@ function rateText({ rate, report: { limits, exceeded, hard } }: RateReport): str
 
 function hardText(rate: number, { limit: { resource }, rate: reached }: ScalingReport['hard']): string {
   const where = `${amountText(reached)} per second: ${resource}`;
-  return rate > reached ? `  one deployment reaches at most ${where}` : `  with that, up to ${where}`;
+  return rate > reached
+    ? `  one deployment reaches at most ${where}`
+    : `  settings can raise this to ${where}`;
 }
 
 function firstText({ resource, limit, unit, maxRate }: Limit): string {

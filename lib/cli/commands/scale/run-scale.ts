@@ -17,7 +17,7 @@ import { dayJson } from './day-json.ts';
 import { dayText } from './day-text.ts';
 import { daysText } from './days-text.ts';
 import { limitsText, type RateReport, ratesText, workloadText } from './limits-text.ts';
-import { outageFrom, type ScaleOptions, workloadFrom } from './scale-options.ts';
+import { crewReplicasFrom, outageFrom, type ScaleOptions, workloadFrom } from './scale-options.ts';
 
 const RATES = [100, 1_000, 10_000, 100_000];
 const DEFAULT_SEED = 1;
@@ -26,8 +26,9 @@ const DEFAULT_SEED = 1;
 export function runScale(terminal: Terminal, options: ScaleOptions, folder: string): number {
   const manifest = manifestIn(folder, terminal.cwd);
   const workload = workloadFrom(options, manifest);
+  const crewReplicas = crewReplicasFrom(options);
   const scaling: Scaling = {
-    mesh: scaledMesh(manifest, { region: 'us-east-1', storage: {} }),
+    mesh: scaledMesh(manifest, { region: 'us-east-1', storage: {}, ...defined({ crewReplicas }) }),
     seed: seedFrom(options.seed) ?? DEFAULT_SEED,
     ...defined({ outage: outageFrom(options, manifest) }),
   };

@@ -2,10 +2,12 @@ import { ScenarioMistake } from '../../../assembly/simulation/scenario-mistake.t
 import { scriptsFrom } from '../../../assembly/simulation/scripts-from-text.ts';
 import { STORES } from '../../../config/load-model/load.ts';
 import type { Manifest } from '../../../config/manifest/manifest.ts';
-import { SQS_REQUEST_BYTES } from '../../../config/scaling/quotas.ts';
+import { MIN_REPLICAS } from '../../../config/plan/settings-limits.ts';
+import { EVENT_SOURCE, SQS_REQUEST_BYTES } from '../../../config/scaling/quotas.ts';
 import { DEFAULT_CALL_MS, DEFAULT_WORKLOAD, type Workload } from '../../../config/scaling/workload.ts';
 import { suggestion } from '../../../core/text/nearest.ts';
-import { positiveNumberOption } from '../../options/read-option.ts';
+import { positiveNumberOption, wholeNumberOption } from '../../options/read-option.ts';
+import { spanText } from '../../output/times.ts';
 import { UsageError } from '../../usage-error.ts';
 
 export interface ScaleOptions {
@@ -15,6 +17,7 @@ export interface ScaleOptions {
   readonly failed?: string;
   readonly tracked?: string;
   readonly callers?: string;
+  readonly crewConcurrency?: string;
   readonly outage?: string;
   readonly tuned?: boolean;
   readonly seed?: string;
@@ -31,7 +34,7 @@ export function workloadFrom(options: ScaleOptions, manifest: Manifest): Workloa
     envelopeBytes: size === undefined ? DEFAULT_WORKLOAD.envelopeBytes : bytesFrom(size),
     failedShare: shareFrom('--failed', failed, DEFAULT_WORKLOAD.failedShare),
     trackedShare: shareFrom('--tracked', tracked, isTracked),
-    callers: numberFrom('--callers', callers, DEFAULT_WORKLOAD.callers),
+    callers: callers === undefined ? DEFAULT_WORKLOAD.callers : wholeFrom('--callers', callers),
   };
 }
 
@@ -42,6 +45,14 @@ function callsFrom({ take = [] }: ScaleOptions, { actors }: Manifest): Workload[
       fail: '--fail',
       take: '--take',
     });
+    for (const { name, timeoutMs } of actors) {
+      const takesMs = scripts.get(name)?.takesMs ?? DEFAULT_CALL_MS;
+      // The default is no duration that anyone asked for.
+      if (takesMs > timeoutMs && takesMs !== DEFAULT_CALL_MS)
+        throw new ScenarioMistake(
+          `calls of "${name}" cannot take ${spanText(takesMs)}: its actorTimeout is ${spanText(timeoutMs)}`,
+        );
+    }
     return (actor) => scripts.get(actor)?.takesMs ?? DEFAULT_CALL_MS;
   } catch (error) {
     throw error instanceof ScenarioMistake ? new UsageError(`asya: ${error.message}`) : error;
@@ -52,8 +63,14 @@ function numberFrom(name: string, text: string | undefined, fallback: number): n
   return text === undefined ? fallback : positiveNumberOption(name, text);
 }
 
+function wholeFrom(name: string, text: string): number {
+  const number = positiveNumberOption(name, text);
+  if (Number.isInteger(number)) return number;
+  throw new UsageError(`asya: ${name} is "${text}"; expected a whole number above 0`);
+}
+
 function bytesFrom(text: string): number {
-  const bytes = positiveNumberOption('--size', text);
+  const bytes = wholeFrom('--size', text);
   if (bytes <= SQS_REQUEST_BYTES) return bytes;
   throw new UsageError(`asya: --size is "${text}"; SQS accepts at most ${SQS_REQUEST_BYTES} bytes`);
 }
@@ -63,6 +80,13 @@ function shareFrom(name: string, text: string | undefined, fallback: number): nu
   const percent = /^\d+(\.\d+)?%?$/.test(text) ? Number.parseFloat(text) : Number.NaN;
   if (percent >= 0 && percent <= 100) return percent / 100;
   throw new UsageError(`asya: ${name} is "${text}"; expected a percentage from 0 to 100`);
+}
+
+/** `crewConcurrency` of the environment. Undefined: its default. */
+export function crewReplicasFrom({ crewConcurrency }: ScaleOptions): number | undefined {
+  return crewConcurrency === undefined
+    ? undefined
+    : wholeNumberOption('--crew-concurrency', crewConcurrency, EVENT_SOURCE.max, MIN_REPLICAS);
 }
 
 /** The actor or the stores that fail for an hour. */

@@ -5,7 +5,7 @@ import { EXIT } from '../../exit-status.ts';
 import type { Operator } from '../../operator.ts';
 import { countText } from '../../output/count-text.ts';
 import { endLine, errorLines } from '../../output/error-lines.ts';
-import { NOT_ARCHIVED } from '../../output/not-archived.ts';
+import { missingText } from '../../output/missing-text.ts';
 import { escaped, oneLine, shellWord } from '../../output/plain-text.ts';
 import type { Terminal } from '../../output/terminal.ts';
 
@@ -19,7 +19,7 @@ export async function awaitRun(
   id: string,
   waitMs: number,
   { stores }: Operator,
-  { print, printError, stop: stopSignal }: Terminal,
+  { print, printError, now, stop: stopSignal }: Terminal,
 ): Promise<number> {
   const deadline = Date.now() + waitMs;
   const stop = stopSignal();
@@ -29,7 +29,7 @@ export async function awaitRun(
     const page = await stores.failures.ofEnvelope(record.envelopeId);
     return !page.ok || page.failures.length > 0;
   };
-  const run = followRun(id, { ...stores, deriveId, isReady });
+  const run = followRun(id, { ...stores, deriveId, now, isReady });
   let failed = 0;
   let succeeded = 0;
   for (;;) {
@@ -44,7 +44,7 @@ export async function awaitRun(
       if (one.record.end === 'succeeded') {
         succeeded++;
         const { record, envelope } = one;
-        const note = envelope === undefined ? `; ${NOT_ARCHIVED}` : '';
+        const note = envelope === undefined ? `; ${missingText(record)}` : '';
         if (hasFamily || envelope === undefined) printError(`${nameOf(one, id)} ${endLine(record)}${note}`);
         if (envelope !== undefined) print(escaped(envelope.payload));
       } else {

@@ -43,7 +43,7 @@ async function watch(typed: string, { mesh, stores }: Operator, terminal: Termin
     const full = await envelopeId(typed, stores, latest.keys());
     if (!full.ok) return failWith(full.problem, printError);
     const { id } = full;
-    const run = followRun(id, { ...stores, deriveId });
+    const run = followRun(id, { ...stores, deriveId, now: terminal.now });
     const printed = new Set<LogLine>();
     let lines = earlier.lines;
     let task: Task | undefined;
