@@ -108,8 +108,32 @@ describe('creating a task', () => {
     expect(tasks.all.size).toBe(0);
   });
 
-  it.each([['send'], ['arm']] as const)('stores a failed task and logs it if it cannot %s', async (what) => {
-    const { gateway, tasks, telemetry, sent } = makeFixture({ [what]: async () => DOWN });
+  it('stores nothing if the backstop cannot be armed', async () => {
+    const { gateway, tasks, telemetry, sent } = makeFixture({ arm: async () => DOWN });
+    const refused = await gateway.create(ME, 'enhance', PAYLOAD, { idempotencyKey: 'k' });
+    expect(refused).toMatchObject({ ok: false, kind: 'unavailable' });
+    expect(JSON.stringify(refused)).not.toContain('broker');
+    expect([tasks.all.size, telemetry.warnings, sent]).toEqual([
+      0,
+      ['the timer of the deadline could not be set'],
+      [],
+    ]);
+  });
+
+  it('has armed the backstop of each task that is stored, whatever happens afterwards', async () => {
+    const fixture = makeFixture();
+    const { create } = fixture.tasks;
+    let armedBefore: readonly unknown[] = [];
+    fixture.tasks.create = async (task) => {
+      armedBefore = [...fixture.timers];
+      return create(task);
+    };
+    await fixture.gateway.create(ME, 'enhance', PAYLOAD);
+    expect(armedBefore).toEqual([{ task: 't-1', dueMs: NOW + 120_000 }]);
+  });
+
+  it('stores a failed task and logs it if it cannot send', async () => {
+    const { gateway, tasks, telemetry, sent } = makeFixture({ send: async () => DOWN });
     const refused = await gateway.create(ME, 'enhance', PAYLOAD);
     expect(refused).toMatchObject({ ok: false, kind: 'unavailable' });
     expect(JSON.stringify(refused)).not.toContain('broker');

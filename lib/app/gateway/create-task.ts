@@ -19,8 +19,8 @@ export interface CreateDeps extends GatewayDeps {
 }
 
 /**
- * Creates a task and sends its envelope. The task is stored and its backstop armed before anything is sent: a crash in
- * between leaves a task that times out, never one that is open forever.
+ * Creates a task and sends its envelope. The backstop is armed first, then the task is stored, then the envelope is sent: a
+ * crash in between leaves a timer without a task, or a task that times out, never one that is open forever.
  */
 export async function createTaskFor(
   caller: Caller,
@@ -50,10 +50,12 @@ export async function createTaskFor(
     const detail = `the envelope would be ${bytes} bytes; the maximum is ${deps.maxBodyBytes}`;
     return { ok: false, kind: 'invalid', detail };
   }
-  if (unsentTask === undefined)
-    return storeAndSend(newTask(caller, flow, envelope, now), body, claimed, deps);
-  const sent = await armAndSend(unsentTask, body, claimed, deps);
-  return sent.ok ? { ...sent, isNew: false } : sent;
+  const task = unsentTask ?? newTask(caller, flow, envelope, now);
+  const armed = await deps.armBackstop(task);
+  if (!armed.ok) return notStored('the timer of the deadline could not be set', armed.problem, claimed, deps);
+  return unsentTask === undefined
+    ? storeAndSend(task, body, claimed, deps)
+    : send(task, body, { ...claimed, isNew: false }, deps);
 }
 
 /** The validator recurses as deep as the value. */
@@ -123,27 +125,35 @@ async function storeAndSend(
 ): Promise<Created | GatewayRefusal> {
   const { tasks } = deps;
   const stored = await tasks.create(task);
-  if (stored.ok) return armAndSend(task, body, claimed, deps);
+  if (stored.ok) return send(task, body, { ...claimed, isNew: true }, deps);
   const existing = await tasks.get(task.id);
-  if (!existing.ok || existing.task === undefined) {
-    if (claimed.isShared !== true) await releaseKey(claimed, deps);
-    return unavailable('the task could not be stored', stored.problem, deps);
-  }
+  if (!existing.ok || existing.task === undefined)
+    return notStored('the task could not be stored', stored.problem, claimed, deps);
   // Another request with the same key was faster. Otherwise only the answer was lost.
   return 'isTaken' in stored
     ? { ok: true, task: existing.task, isNew: false }
-    : armAndSend(existing.task, body, claimed, deps);
+    : send(existing.task, body, { ...claimed, isNew: true }, deps);
 }
 
-async function armAndSend(
-  task: Task,
-  body: string,
+/** Releases the key, unless another request needs it: an earlier one that may still store the task, or a later retry. */
+async function notStored(
+  what: string,
+  problem: string,
   claimed: Claim,
   deps: CreateDeps,
+): Promise<GatewayRefusal> {
+  if (claimed.isShared !== true && claimed.unsentTask === undefined) await releaseKey(claimed, deps);
+  return unavailable(what, problem, deps);
+}
+
+async function send(
+  task: Task,
+  body: string,
+  { isNew, ...claimed }: Claim & { readonly isNew: boolean },
+  deps: CreateDeps,
 ): Promise<Created | GatewayRefusal> {
-  const { tasks, send, armBackstop } = deps;
-  const armed = await armBackstop(task);
-  const sent = armed.ok ? await send(task.progress.current ?? '', body) : armed;
+  const { tasks } = deps;
+  const sent = await deps.send(task.progress.current ?? '', body);
   if (sent.ok) {
     if (claimed.key !== undefined)
       await warnIfRefused(
@@ -151,7 +161,7 @@ async function armAndSend(
         'an idempotency key could not be confirmed',
         deps,
       );
-    return { ok: true, task, isNew: true };
+    return { ok: true, task, isNew };
   }
   const error = { type: 'Unavailable', message: 'the envelope could not be sent' };
   const end = { state: 'failed', reason: 'RuntimeError', error } as const;
