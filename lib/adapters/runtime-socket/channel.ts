@@ -58,6 +58,8 @@ interface OpenCall extends Turn {
   /** Known before the runtime has ended the call, if the answer is too large or cannot be read. */
   result?: CallResult | undefined;
   startedAt?: number;
+  /** Whether it could be written. Otherwise the process cannot run it. */
+  isWritten?: boolean;
   isResolved?: boolean;
   isCanceled?: boolean;
   cancelTimer?: () => void;
@@ -89,7 +91,9 @@ export function openChannel(pair: ChannelStreams, options: ChannelOptions): Chan
     lastWritten = call.number;
     const head = callHead(envelope, options.actor, timeouts.forHandler(timeoutMs));
     const limit = startByMs === undefined ? '' : `"start_by":${Math.floor(startByMs)},`;
-    streams.write(encodeFrames(`{"call":${call.number},${limit}${head.slice(1)}`, envelope.payload));
+    call.isWritten = streams.write(
+      encodeFrames(`{"call":${call.number},${limit}${head.slice(1)}`, envelope.payload),
+    );
   }
 
   function start(call: OpenCall, hasWaited: boolean): void {
@@ -193,8 +197,10 @@ export function openChannel(pair: ChannelStreams, options: ChannelOptions): Chan
     if (isOver) return;
     const isOnlyUnread = isUnread && sent.size === 1 && lastWritten !== undefined && sent.has(lastWritten);
     const lost: CallResult = { kind: 'unreachable', detail, isLost: true };
-    for (const call of close())
-      resolve(call, call.startedAt === undefined || isOnlyUnread ? UNSTARTED : lost);
+    for (const call of close()) {
+      const isUnstarted = call.startedAt === undefined || !call.isWritten || isOnlyUnread;
+      resolve(call, isUnstarted ? UNSTARTED : lost);
+    }
   }
 
   const readPairs = pairReader(maxFrameBytes(options), onPair);
