@@ -34,6 +34,8 @@ export interface ChannelOptions extends AnswerOptions {
   readonly onReady: () => void;
   /** A call has ended after this time. */
   readonly onEnded: (callMs: number) => void;
+  /** The process ended before it read a call whose turn it was. Returns whether that call counts as not started. */
+  readonly onUnread: () => boolean;
   /**
    * The process does not get further calls. `problem` is set if it sent something that cannot be read, which may be found after
    * a first notice without a problem.
@@ -197,8 +199,13 @@ export function openChannel(pair: ChannelStreams, options: ChannelOptions): Chan
     if (isOver) return;
     const isOnlyUnread = isUnread && sent.size === 1 && lastWritten !== undefined && sent.has(lastWritten);
     const lost: CallResult = { kind: 'unreachable', detail, isLost: true };
-    for (const call of close()) {
-      const isUnstarted = call.startedAt === undefined || !call.isWritten || isOnlyUnread;
+    const calls = close();
+    const unread = calls.filter(
+      ({ startedAt, isWritten }) => startedAt !== undefined && (!isWritten || isOnlyUnread),
+    );
+    const isForgiven = unread.length > 0 && options.onUnread();
+    for (const call of calls) {
+      const isUnstarted = call.startedAt === undefined || (isForgiven && unread.includes(call));
       resolve(call, isUnstarted ? UNSTARTED : lost);
     }
   }

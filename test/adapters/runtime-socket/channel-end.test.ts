@@ -115,6 +115,7 @@ it('an answer that waits in a socket is read after a write to another socket has
     now: () => 1_000,
     onReady: ready.resolve,
     onEnded: () => {},
+    onUnread: () => true,
     onLost: () => {},
   });
   pair.theirs.answers.write(pairOf([{ kind: 'ready' }, '']));
