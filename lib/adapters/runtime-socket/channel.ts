@@ -102,11 +102,14 @@ export function openChannel(pair: ChannelStreams, options: ChannelOptions): Chan
     call.startedAt = now();
     if (call.isResolved) return;
     if (hasWaited) call.request.onStart?.();
-    call.cancelTimer = timeouts.start(call.request.timeoutMs, () => expireRunning(call));
+    // Timers run before streams are read: after this process was suspended or busy, the answer may have arrived in time.
+    const onDue = () => setImmediate(() => expireRunning(call));
+    call.cancelTimer = timeouts.start(call.request.timeoutMs, onDue);
   }
 
   /** The process is stuck: none of the other calls will start. The caller kills it. */
   function expireRunning(call: OpenCall): void {
+    if (call.isResolved) return;
     turns.stop();
     finish(call, { kind: 'timeout' });
   }
