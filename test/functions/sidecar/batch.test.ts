@@ -10,12 +10,25 @@ import { functionVariables, type LambdaProcess, recordOf, startLambda } from './
 /** Batches whose calls are sent to the Node runtime ahead of their turn, while its process ends. */
 
 const HANDLER = `
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, writeSync } from 'node:fs';
+const end = async () => {
+  process.kill(process.pid, 'SIGKILL');
+  await new Promise((resolve) => setTimeout(resolve, 600_000));
+};
+async function* items() {
+  yield 'first';
+  yield 'second';
+  await end();
+}
 appendFileSync(process.env.PIDS, process.pid + '\\n');
 export async function handle({ n, do: what }, context) {
   appendFileSync(process.env.CALLS, n + '\\n');
-  if (what === 'kill') process.kill(process.pid, 'SIGKILL');
-  if (what !== undefined) await new Promise((resolve) => setTimeout(resolve, 600_000));
+  if (what === 'half an answer') writeSync(5, '\\0\\0\\0\\x40{"kind":"end"');
+  if (what === 'progress') context.progress({ percent: 50 });
+  if (what === 'items') return items();
+  if (what === 'exit') process.exit(0);
+  if (what !== undefined && what !== 'hang') await end();
+  if (what === 'hang') await new Promise((resolve) => setTimeout(resolve, 600_000));
   return { n, attempt: context.attempt };
 }
 `;
@@ -63,6 +76,10 @@ async function batchWith(what: string) {
 
 test.each([
   ['kill', 'RuntimeConnectionError'],
+  ['exit', 'RuntimeConnectionError'],
+  ['half an answer', 'RuntimeConnectionError'],
+  ['progress', 'RuntimeConnectionError'],
+  ['items', 'RuntimeConnectionError'],
   ['hang', 'ActorTimeout'],
 ])(
   'only the call that ends the process (%s) fails, and no other call is repeated or counted',
