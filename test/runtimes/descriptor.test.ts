@@ -244,6 +244,13 @@ describe.each(LANGUAGES)('$name runtime, on descriptors', (language) => {
       });
   });
 
+  it('reads a head that is larger than the limit for requests: without it, the call has no number', async () => {
+    const started = await start({ ASYA_RUNTIME_MAX_REQUEST: '100' });
+    const headers = { colour: 'x'.repeat(10_000) };
+    const pairs = await started.call({ ...value(1), head: { ...SHORT_HEAD, headers, call: 1 } });
+    expect(pairs.map(({ head }) => head)).toEqual([{ kind: 'end', call: 1 }]);
+  });
+
   it('closes its end when the handler exits the process', async () => {
     const started = await startNamed('leave');
     started.send({ head: { ...SHORT_HEAD, call: 1 }, payload: 3 });

@@ -11,8 +11,9 @@ import { type SpawnedGroup, spawnGroup } from './spawn-group.ts';
 
 const FIRST_RESTART_PAUSE_MS = 100;
 const MAX_RESTART_PAUSE_MS = 30_000;
-/** After a process ran this long, the pause before a restart is short again. */
+/** After a process ran this long or answered a call, the pause before a restart is short again. */
 const STABLE_AFTER_MS = 60_000;
+const NO_ANSWER: readonly CallResult['kind'][] = ['timeout', 'interrupted', 'unreachable'];
 const STOP_WITHIN_MS = 5_000;
 /** A runtime that the sidecar starts. Restarts it when it ends, and kills it when a call times out. */
 export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime {
@@ -200,6 +201,7 @@ export function processRuntime(options: ProcessRuntimeOptions): RenewableRuntime
     // The event loop may deliver output that was printed before the answer only after the answer.
     setImmediate(() => inFlight.delete(token));
     if (end.kind === 'timeout') restart(instance);
+    if (!NO_ANSWER.includes(end.kind)) pauseMs = FIRST_RESTART_PAUSE_MS;
     return end;
   }
 

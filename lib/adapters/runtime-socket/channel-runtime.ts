@@ -34,14 +34,26 @@ export interface ChannelRuntime extends Runtime {
   printed(): void;
 }
 
+/**
+ * So many processes in a row may end before they read a call, without one that has answered a call. Later ones fail it:
+ * otherwise the calls of a runtime that always ends as soon as it is ready would be repeated forever.
+ */
+const MAX_UNREAD = 3;
+
 export function channelRuntime(options: ChannelRuntimeOptions): ChannelRuntime {
   const { concurrency, timeouts = realTimeouts } = options;
   const ahead = lookAhead();
+  let unread = 0;
   let channel: Channel | undefined;
   return {
     restartsItself: false,
     attach: (streams, onReady, onLost) => {
-      const opened = openChannel(streams, { ...options, timeouts, onReady, onLost, onEnded: ahead.ended });
+      const onEnded = (callMs: number) => {
+        unread = 0;
+        ahead.ended(callMs);
+      };
+      const onUnread = () => ++unread <= MAX_UNREAD;
+      const opened = openChannel(streams, { ...options, timeouts, onReady, onLost, onEnded, onUnread });
       channel = opened;
       return opened.end;
     },

@@ -22,7 +22,8 @@ interface Events {
 }
 
 export interface FollowedStreams {
-  write(bytes: Buffer): void;
+  /** False if the process cannot read the bytes, because the stream has failed. True does not mean that it will. */
+  write(bytes: Buffer): boolean;
   /** Nothing arrives any more. */
   destroy(): void;
 }
@@ -56,7 +57,11 @@ export function followStreams({ calls, answers }: ChannelStreams, events: Events
   }
 
   return {
-    write: (bytes) => void calls.write(bytes),
+    write: (bytes) => {
+      calls.write(bytes);
+      // A write to a process that has ended fails at once; the event follows later.
+      return !calls.destroyed && calls.errored === null;
+    },
     destroy: () => {
       isDestroyed = true;
       for (const stream of [calls, answers]) stream.destroy();

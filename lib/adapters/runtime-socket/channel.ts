@@ -34,6 +34,8 @@ export interface ChannelOptions extends AnswerOptions {
   readonly onReady: () => void;
   /** A call has ended after this time. */
   readonly onEnded: (callMs: number) => void;
+  /** The process ended before it read a call whose turn it was. Returns whether that call counts as not started. */
+  readonly onUnread: () => boolean;
   /**
    * The process does not get further calls. `problem` is set if it sent something that cannot be read, which may be found after
    * a first notice without a problem.
@@ -58,6 +60,8 @@ interface OpenCall extends Turn {
   /** Known before the runtime has ended the call, if the answer is too large or cannot be read. */
   result?: CallResult | undefined;
   startedAt?: number;
+  /** Whether it could be written. Otherwise the process cannot run it. */
+  isWritten?: boolean;
   isResolved?: boolean;
   isCanceled?: boolean;
   cancelTimer?: () => void;
@@ -89,18 +93,23 @@ export function openChannel(pair: ChannelStreams, options: ChannelOptions): Chan
     lastWritten = call.number;
     const head = callHead(envelope, options.actor, timeouts.forHandler(timeoutMs));
     const limit = startByMs === undefined ? '' : `"start_by":${Math.floor(startByMs)},`;
-    streams.write(encodeFrames(`{"call":${call.number},${limit}${head.slice(1)}`, envelope.payload));
+    call.isWritten = streams.write(
+      encodeFrames(`{"call":${call.number},${limit}${head.slice(1)}`, envelope.payload),
+    );
   }
 
   function start(call: OpenCall, hasWaited: boolean): void {
     call.startedAt = now();
     if (call.isResolved) return;
     if (hasWaited) call.request.onStart?.();
-    call.cancelTimer = timeouts.start(call.request.timeoutMs, () => expireRunning(call));
+    // Timers run before streams are read: after this process was suspended or busy, the answer may have arrived in time.
+    const onDue = () => setImmediate(() => expireRunning(call));
+    call.cancelTimer = timeouts.start(call.request.timeoutMs, onDue);
   }
 
   /** The process is stuck: none of the other calls will start. The caller kills it. */
   function expireRunning(call: OpenCall): void {
+    if (call.isResolved) return;
     turns.stop();
     finish(call, { kind: 'timeout' });
   }
@@ -193,8 +202,15 @@ export function openChannel(pair: ChannelStreams, options: ChannelOptions): Chan
     if (isOver) return;
     const isOnlyUnread = isUnread && sent.size === 1 && lastWritten !== undefined && sent.has(lastWritten);
     const lost: CallResult = { kind: 'unreachable', detail, isLost: true };
-    for (const call of close())
-      resolve(call, call.startedAt === undefined || isOnlyUnread ? UNSTARTED : lost);
+    const calls = close();
+    const unread = calls.filter(
+      ({ startedAt, isWritten }) => startedAt !== undefined && (!isWritten || isOnlyUnread),
+    );
+    const isForgiven = unread.length > 0 && options.onUnread();
+    for (const call of calls) {
+      const isUnstarted = call.startedAt === undefined || (isForgiven && unread.includes(call));
+      resolve(call, isUnstarted ? UNSTARTED : lost);
+    }
   }
 
   const readPairs = pairReader(maxFrameBytes(options), onPair);

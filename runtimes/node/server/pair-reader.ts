@@ -8,6 +8,8 @@ export interface IncomingPair {
 }
 
 const LENGTH_BYTES = 4;
+/** Heads may be this large even if the limit is small: without its head, a call has no number. */
+const MIN_HEAD_LIMIT = 1024 * 1024;
 
 /** Reads pairs of frames: 4 bytes with a length, then that many bytes. A frame above the limit is skipped. */
 export function pairReader(maxBytes: number, onPair: (pair: IncomingPair) => void): (chunk: Buffer) => void {
@@ -55,7 +57,7 @@ export function pairReader(maxBytes: number, onPair: (pair: IncomingPair) => voi
         continue;
       }
       const bytes = part.readUInt32BE();
-      if (bytes <= maxBytes) {
+      if (bytes <= (head === undefined ? Math.max(maxBytes, MIN_HEAD_LIMIT) : maxBytes)) {
         frameBytes = bytes;
         continue;
       }

@@ -61,6 +61,7 @@ function start(more: { readonly concurrency?: number; readonly isStarted?: boole
     CALLS: calls,
   };
   const warnings: string[] = [];
+  const pauses: unknown[] = [];
   const options = { actor: 'score', fanOut: 'array', maxAnswerBytes: 1_000_000 } as const;
   const runtime = processRuntime({
     command,
@@ -69,12 +70,17 @@ function start(more: { readonly concurrency?: number; readonly isStarted?: boole
     client: channelRuntime({ ...options, concurrency, now: systemClock.now }),
     clock: systemClock,
     onLine: () => {},
-    onWarning: (message, { reason = '' }) => warnings.push(`${message} ${reason}`.trim()),
+    onWarning: (message, { reason = '', restartInMs }) => {
+      warnings.push(`${message} ${reason}`.trim());
+      if (restartInMs !== undefined) pauses.push(restartInMs);
+    },
   });
   opened.push(runtime);
   return {
     runtime,
     warnings,
+    /** How long it waited before each restart after an exit. */
+    pauses,
     /** What the handler was called with so far, in all processes. */
     calls: () => readFileSync(calls, 'utf8').split('\n').filter(Boolean),
     call: (what: string, request: Partial<RuntimeRequest> = {}): Promise<CallResult> =>
@@ -108,6 +114,15 @@ describe('a runtime on a channel', () => {
     expect(calls()).toEqual(['pid', what]);
     await runtime.untilStarted?.(new AbortController().signal);
     expect(valueIn(await call('pid'))).not.toBe(ends[0] && valueIn(ends[0]));
+  });
+
+  it('that ends is started again after a short pause, unless its process has answered no call', async () => {
+    const { runtime, call, pauses } = start();
+    for (const what of ['kill', 'pid', 'kill', 'pid', 'kill', 'kill']) {
+      await call(what);
+      await runtime.untilStarted?.(new AbortController().signal);
+    }
+    expect(pauses).toEqual([100, 100, 100, 200]);
   });
 
   it('that hangs is killed: calls that ran are interrupted, and calls behind them did not start', async () => {

@@ -116,6 +116,7 @@ export async function channelFixture(options: Options = {}): Promise<ChannelFixt
       now: () => fixture.now,
       onReady: ready.resolve,
       onEnded: (callMs) => durations.push(callMs),
+      onUnread: () => true,
       onLost: (problem) => {
         losses.push(problem);
         lost.resolve();

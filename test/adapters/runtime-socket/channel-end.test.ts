@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { openChannel } from '../../../lib/adapters/runtime-socket/channel.ts';
 import { realTimeouts } from '../../../lib/async/timeouts.ts';
 import { aheadWith, channelFixture, ending, UNSTARTED } from './a-channel.ts';
-import { valueIn } from './a-request.ts';
+import { requestWith, valueIn } from './a-request.ts';
 import { frameOf } from './frame-server.ts';
 
 /** What happens to the calls of a process that ends while calls are written to it. */
@@ -65,6 +65,21 @@ it.each([
   },
 );
 
+it('no call was started if the first write failed, even if its end is noticed later', async () => {
+  const { channel, untilReceived, answer, failWrite, endAnswers, received, untilLost } =
+    await channelFixture();
+  const before = channel.call(requestWith('before'));
+  await untilReceived(1);
+  answer(ending(1, 'before'));
+  await before;
+  failWrite();
+  const calls = ['a', 'b', 'c'].map((name) => channel.call(aheadWith(name, LATER)));
+  await untilLost;
+  endAnswers();
+  expect(await Promise.all(calls)).toEqual([UNSTARTED, UNSTARTED, UNSTARTED]);
+  expect(received).toHaveLength(1);
+});
+
 it('bytes that are not an answer are reported after a failed write, too', async () => {
   const { channel, untilReceived, write, failWrite, losses, untilLost } = await channelFixture();
   const call = channel.call(aheadWith('a', LATER));
@@ -100,6 +115,7 @@ it('an answer that waits in a socket is read after a write to another socket has
     now: () => 1_000,
     onReady: ready.resolve,
     onEnded: () => {},
+    onUnread: () => true,
     onLost: () => {},
   });
   pair.theirs.answers.write(pairOf([{ kind: 'ready' }, '']));

@@ -122,6 +122,19 @@ describe('a timeout', () => {
     expect(await channel.call(requestWith('e'))).toMatchObject({ kind: 'unreachable', isUnsent: true });
   });
 
+  it('does not end a call whose answer has arrived and was not read yet', async () => {
+    const { channel, untilReceived, answer, expireLast } = await channelFixture();
+    const call = channel.call(requestWith('a'));
+    await untilReceived(1);
+    expireLast();
+    answer(ending(1, 'a'));
+    expect(valueIn(await call)).toBe('a');
+    const next = channel.call(requestWith('b'));
+    await untilReceived(2);
+    answer(ending(2, 'b'));
+    expect(valueIn(await next)).toBe('b');
+  });
+
   it('of a call that was sent ahead does not run before its turn', async () => {
     const { channel, untilReceived, answer, expireLast } = await channelFixture();
     const first = channel.call(requestWith('a'));

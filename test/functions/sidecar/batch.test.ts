@@ -1,19 +1,34 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { envelopeAt } from '../../sidecar/envelopes.ts';
-import { ROOT } from '../../sidecar/sidecar-process.ts';
+import { pause, ROOT, until } from '../../sidecar/sidecar-process.ts';
 import { type Stage, setStage } from '../../sidecar/stage.ts';
+import { isAlive, pidsIn } from '../../support/pids.ts';
 import { functionVariables, type LambdaProcess, recordOf, startLambda } from './lambda-process.ts';
 
 /** Batches whose calls are sent to the Node runtime ahead of their turn, while its process ends. */
 
 const HANDLER = `
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, writeSync } from 'node:fs';
+const end = async () => {
+  process.kill(process.pid, 'SIGKILL');
+  await new Promise((resolve) => setTimeout(resolve, 600_000));
+};
+async function* items() {
+  yield 'first';
+  yield 'second';
+  await end();
+}
+appendFileSync(process.env.PIDS, process.pid + '\\n');
 export async function handle({ n, do: what }, context) {
   appendFileSync(process.env.CALLS, n + '\\n');
-  if (what === 'kill') process.kill(process.pid, 'SIGKILL');
-  if (what !== undefined) await new Promise((resolve) => setTimeout(resolve, 600_000));
+  if (what === 'half an answer') writeSync(5, '\\0\\0\\0\\x40{"kind":"end"');
+  if (what === 'progress') context.progress({ percent: 50 });
+  if (what === 'items') return items();
+  if (what === 'exit') process.exit(0);
+  if (what !== undefined && what !== 'hang') await end();
+  if (what === 'hang') await new Promise((resolve) => setTimeout(resolve, 600_000));
   return { n, attempt: context.attempt };
 }
 `;
@@ -21,6 +36,7 @@ export async function handle({ n, do: what }, context) {
 let stage: Stage;
 let lambda: LambdaProcess;
 let calls: string;
+const pids = () => join(stage.folder, 'pids');
 beforeAll(async () => {
   stage = await setStage('x-sink', 'store', 'score');
   calls = join(stage.folder, 'calls');
@@ -30,11 +46,15 @@ beforeAll(async () => {
     ASYA_RESILIENCY_ACTOR_TIMEOUT: '2s',
     ASYA_RESILIENCY_POLICIES: '{"default":{"maxAttempts":1}}',
     CALLS: calls,
+    PIDS: pids(),
   });
   lambda = startLambda(variables);
   await lambda.loaded;
 });
 afterAll(() => stage.close());
+
+/** From now on calls are short, so that the next batch is sent ahead. */
+const warmUp = () => lambda.invoke([recordOf('score', envelopeAt('score', { n: 0 }, { route }))]);
 
 const route = { prev: [], curr: 'score', next: ['store'] };
 
@@ -56,15 +76,37 @@ async function batchWith(what: string) {
 
 test.each([
   ['kill', 'RuntimeConnectionError'],
+  ['exit', 'RuntimeConnectionError'],
+  ['half an answer', 'RuntimeConnectionError'],
+  ['progress', 'RuntimeConnectionError'],
+  ['items', 'RuntimeConnectionError'],
   ['hang', 'ActorTimeout'],
 ])(
   'only the call that ends the process (%s) fails, and no other call is repeated or counted',
   async (what, type) => {
-    // From now on calls are short, so that the next batch is sent ahead.
-    await lambda.invoke([recordOf('score', envelopeAt('score', { n: 0 }, { route }))]);
+    await warmUp();
     const { payloads, failure, made } = await batchWith(what);
     expect(payloads).toEqual([0, 1, 2, 3, 5, 6, 7, 8].map((n) => ({ n, attempt: 1 })));
     expect(failure.status).toMatchObject({ phase: 'failed', error: { type } });
     expect(made.toSorted()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
   },
 );
+
+test('a process that ended while the function was frozen fails no call', async () => {
+  await warmUp();
+  writeFileSync(calls, '');
+  const envelopes = [0, 1, 2, 3].map((n) => envelopeAt('score', { n }, { route }));
+  const runtime = pidsIn(pids()).at(-1) ?? 0;
+  process.kill(lambda.pid, 'SIGSTOP');
+  const invocation = lambda.invoke(envelopes.map((envelope) => recordOf('score', envelope)));
+  // The function reads the event before it notices that the process has ended.
+  await pause(50);
+  process.kill(runtime, 'SIGKILL');
+  const hasEnded = () => !isAlive(runtime) && readdirSync(`/proc/${runtime}/task`).length === 1;
+  await until(hasEnded, 'all threads of the runtime have ended');
+  process.kill(lambda.pid, 'SIGCONT');
+  expect(await invocation).toEqual({ batchItemFailures: [] });
+  const ends = await Promise.all(envelopes.map(({ id }) => stage.inbox.next('store', id)));
+  expect(ends.map(({ payload }) => payload)).toEqual([0, 1, 2, 3].map((n) => ({ n, attempt: 1 })));
+  expect(readFileSync(calls, 'utf8')).toBe('0\n1\n2\n3\n');
+});
