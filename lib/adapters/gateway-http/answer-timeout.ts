@@ -1,3 +1,5 @@
+import { afterReads } from '../../async/after-reads.ts';
+
 /**
  * Aborts when a request's answer is late. Lambda freezes the process between invocations: when it continues, the time is
  * over, but the answer may be there already. It is read before the signal aborts.
@@ -5,7 +7,10 @@
 export function answerTimeout(milliseconds: number): AbortSignal {
   const ending = new AbortController();
   const over = AbortSignal.timeout(milliseconds);
-  // Timers run before sockets are read, and immediates after that.
-  over.addEventListener('abort', () => setImmediate(() => ending.abort(over.reason)), { once: true });
+  over.addEventListener(
+    'abort',
+    afterReads(() => ending.abort(over.reason)),
+    { once: true },
+  );
   return ending.signal;
 }

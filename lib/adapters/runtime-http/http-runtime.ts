@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { afterReads } from '../../async/after-reads.ts';
 import { startTimer } from '../../async/timer.ts';
 import { unlessAborted } from '../../async/until-aborted.ts';
 import { answerFromHttp, type FanOut, type HttpAnswer } from '../../core/delivery/answer.ts';
@@ -58,7 +59,8 @@ export async function httpRuntime(options: HttpRuntimeOptions): Promise<Runtime>
     call: async (request) => {
       const ending = new AbortController();
       inFlight.add(ending);
-      const cancelTimer = startTimer(request.timeoutMs, () => ending.abort('timeout'));
+      const onDue = afterReads(() => ending.abort('timeout'));
+      const cancelTimer = startTimer(request.timeoutMs, onDue);
       try {
         // undici rejects only after a connection is established or has failed, even if the signal aborts before.
         return await unlessAborted(exchange(request, ending.signal), ending.signal);

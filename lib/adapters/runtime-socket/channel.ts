@@ -1,3 +1,4 @@
+import { afterReads } from '../../async/after-reads.ts';
 import type { Timeouts } from '../../async/timeouts.ts';
 import { mayStop, readPairSubject } from '../../core/delivery/answer-asya.ts';
 import { callHead } from '../../core/delivery/call-head.ts';
@@ -102,8 +103,7 @@ export function openChannel(pair: ChannelStreams, options: ChannelOptions): Chan
     call.startedAt = now();
     if (call.isResolved) return;
     if (hasWaited) call.request.onStart?.();
-    // Timers run before streams are read: after this process was suspended or busy, the answer may have arrived in time.
-    const onDue = () => setImmediate(() => expireRunning(call));
+    const onDue = afterReads(() => expireRunning(call));
     call.cancelTimer = timeouts.start(call.request.timeoutMs, onDue);
   }
 

@@ -1,3 +1,4 @@
+import { afterReads } from '../../async/after-reads.ts';
 import { realTimeouts } from '../../async/timeouts.ts';
 import type { CallResult } from '../../core/delivery/outcome.ts';
 import { AnswerTooLarge } from './frame-reader.ts';
@@ -85,7 +86,11 @@ export function socketCalls(path: string, maxFrameBytes: number, timeouts = real
         };
         const state: CallState = { isOver: false, hasAnswered: false, finish };
         inFlight.add(state);
-        const cancelTimer = timeouts.start(call.timeoutMs, () => finish({ kind: 'timeout' }));
+        const expire = () => finish({ kind: 'timeout' });
+        const expireSent = afterReads(expire);
+        // Without a connection there is nothing to read, and the request must not be sent any more.
+        const onDue = () => (state.connection === undefined ? expire() : expireSent());
+        const cancelTimer = timeouts.start(call.timeoutMs, onDue);
         exchange(call, state).then(finish, (error: Error) => finish(endFrom(error, path, state)));
       }),
     writeToAll: (bytes) => {
