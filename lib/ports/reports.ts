@@ -23,6 +23,11 @@ export interface Progress {
    * was sent or lost; never rejects.
    */
   note(report: StepReport | ProgressReport): Promise<void>;
+  /**
+   * Queues a report after this time, unless the returned function was called before. The report is made then; if it is
+   * undefined, nothing is queued.
+   */
+  noteAfter(milliseconds: number, report: () => StepReport | undefined): () => void;
   /** Sends the queued reports now, and waits for a short time until they were sent. Call it before the host may be suspended. */
   flush(): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import { batcher } from '../../async/batcher.ts';
+import { realTimeouts, type Timeouts } from '../../async/timeouts.ts';
 import type { ProgressReport, StepReport } from '../../core/task/report.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Progress } from '../../ports/reports.ts';
@@ -11,6 +12,7 @@ export interface ProgressOptions {
   readonly post: PostReports;
   /** Called with the first problem of each outage. */
   readonly onProblem: (problem: string) => void;
+  readonly timeouts?: Timeouts;
 }
 
 /** An answer is recent for this long: then the gateway is asked again which tasks were canceled. */
@@ -33,7 +35,12 @@ const MAX_QUEUED = 1_000;
  * Sends progress reports in batches, one request at a time: this is enough for many envelopes, and a gateway that hangs
  * occupies a single connection. No envelope waits for an answer.
  */
-export function gatewayProgress({ clock, post, onProblem }: ProgressOptions): Progress {
+export function gatewayProgress({
+  clock,
+  post,
+  onProblem,
+  timeouts = realTimeouts,
+}: ProgressOptions): Progress {
   const canceled = canceledTasks();
   // A process that has just started has more urgent work than to ask.
   let askAfter = clock.now() + RECENT_MS;
@@ -65,13 +72,21 @@ export function gatewayProgress({ clock, post, onProblem }: ProgressOptions): Pr
     return undefined;
   }
 
+  const note: Progress['note'] = (report) => batches.add(report);
+
   return {
     isCanceled: canceled.has,
     refresh: () => {
       // A problem is not logged: nothing is lost, and the next report shows whether it is an outage.
       if (clock.now() >= askAfter) void send([]);
     },
-    note: (report) => batches.add(report),
+    note,
+    // Every call of a task starts one of these timers, and almost none of them is ever due.
+    noteAfter: (milliseconds, report) =>
+      timeouts.start(milliseconds, () => {
+        const made = report();
+        if (made !== undefined) void note(made);
+      }),
     flush: async () => {
       if (batches.size === 0) return;
       batches.flush();

@@ -20,8 +20,6 @@ interface Reporter {
  * actor. Most calls are shorter, and each report is a write.
  */
 const REPORT_AFTER_MS = 1_000;
-/** Without a reason, each call would create an exception with a stack trace. */
-const ENDED = 'ended';
 
 /** The delivery ends as canceled without a call if its task is known to be canceled. It does not wait for the gateway. */
 export function unlessCanceled(admission: Admission, { actor, clock, progress }: Reporter): Admission {
@@ -40,18 +38,14 @@ export function unlessCanceled(admission: Admission, { actor, clock, progress }:
 export function reportCall(
   call: Call | EndActorCall,
   isReported: () => boolean,
-  { actor, clock, progress }: Reporter,
+  { actor, progress }: Reporter,
 ): () => void {
   const { envelope, original } = call;
   if (progress === undefined || call.kind !== 'call' || taskToReportTo(envelope) === undefined)
     return () => {};
-  const over = new AbortController();
-  void clock.sleep(REPORT_AFTER_MS, over.signal).then(() => {
-    if (over.signal.aborted || isReported()) return;
-    const report = visitReportOf(envelope, original, actor.name);
-    if (report !== undefined) void progress.note(report);
-  });
-  return () => over.abort(ENDED);
+  return progress.noteAfter(REPORT_AFTER_MS, () =>
+    isReported() ? undefined : visitReportOf(envelope, original, actor.name),
+  );
 }
 
 /** Sends with which an envelope goes on, instead of to its end. */

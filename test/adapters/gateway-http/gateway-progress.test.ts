@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { gatewayProgress } from '../../../lib/adapters/gateway-http/gateway-progress.ts';
 import { type Answer, type PostReports, signedPost } from '../../../lib/adapters/gateway-http/signed-post.ts';
 import { httpClient } from '../../../lib/adapters/http-client/http-client.ts';
+import type { Timeouts } from '../../../lib/async/timeouts.ts';
 import type { Report } from '../../../lib/core/task/report.ts';
 import { virtualClock } from '../../app/virtual-clock.ts';
 import { aStep } from '../../core/a-task.ts';
@@ -19,7 +20,18 @@ function progressWith(answer: () => Promise<Answer>) {
     requests.push(reports);
     return answer();
   };
-  const progress = gatewayProgress({ clock, post, onProblem: (problem) => problems.push(problem) });
+  const onProblem = (problem: string) => problems.push(problem);
+  const timeouts: Timeouts = {
+    start: (milliseconds, onDue) => {
+      const over = new AbortController();
+      void clock.sleep(milliseconds, over.signal).then(() => {
+        if (!over.signal.aborted) onDue();
+      });
+      return () => over.abort();
+    },
+    forHandler: (milliseconds) => milliseconds,
+  };
+  const progress = gatewayProgress({ clock, post, onProblem, timeouts });
   return { clock, requests, problems, progress };
 }
 
@@ -28,6 +40,22 @@ const never = () => new Promise<Answer>(() => {});
 
 describe('a progress report', () => {
   withoutRequestTimeouts();
+
+  it('is queued after a time, unless that is ended before or there is nothing to report', async () => {
+    const { clock, progress, requests } = progressWith(async () => FINE);
+    let made = 0;
+    const make = (nth: number) => () => {
+      made++;
+      return nth === 2 ? undefined : aStep('processing', nth);
+    };
+    const [, endSecond] = [1, 3, 2].map((nth) => progress.noteAfter(1_000, make(nth)));
+    await clock.pass(999);
+    expect(made).toBe(0);
+    endSecond?.();
+    await clock.pass(1);
+    await progress.flush();
+    expect([made, requests]).toEqual([2, [[aStep('processing', 1)]]]);
+  });
 
   it('is batched, one request at a time', async () => {
     const { progress, requests } = progressWith(async () => FINE);

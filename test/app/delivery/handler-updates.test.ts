@@ -35,6 +35,7 @@ function recordingProgress(sent: () => Promise<void> = async () => {}) {
       all.push(report);
       return sent();
     },
+    noteAfter: () => () => {},
     flush: async () => {},
   };
   return { all, progress };

@@ -6,6 +6,7 @@ import type { Progress } from '../../../lib/ports/reports.ts';
 import { anEnvelope, at, faultEnd } from '../../core/a-delivery.ts';
 import { aLine, fakeRuntime } from '../a-line.ts';
 import { memoryBroker } from '../memory-broker.ts';
+import { noteAfterOn } from '../note-after.ts';
 import { virtualClock } from '../virtual-clock.ts';
 
 const HOSTING: HostContext = { timeLeftMs: Number.POSITIVE_INFINITY };
@@ -28,16 +29,18 @@ async function deliver(envelope: object, options: DeliverOptions = {}) {
   for (const queue of ['score', 'store', 'x-sink']) broker.createQueue(queue);
   const reports: (StepReport | ProgressReport)[] = [];
   let refreshes = 0;
+  // Never sent: nothing may wait for it.
+  const note: Progress['note'] = (report) => {
+    reports.push(report);
+    return new Promise(() => {});
+  };
   const progress: Progress = {
     isCanceled: (task) => task === 't-1' && clock.now() - startedAt >= canceledAfterMs,
     refresh: () => {
       refreshes++;
     },
-    // Never sent: nothing may wait for it.
-    note: (report) => {
-      reports.push(report);
-      return new Promise(() => {});
-    },
+    note,
+    noteAfter: noteAfterOn(clock, note),
     flush: async () => {},
   };
   const runtime = fakeRuntime(async () => {
