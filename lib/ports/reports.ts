@@ -24,10 +24,10 @@ export interface Progress {
    */
   note(report: StepReport | ProgressReport): Promise<void>;
   /**
-   * Queues a report after this time, unless the returned function was called before. The report is made then; if it is
-   * undefined, nothing is queued.
+   * Follows a call that has started, until the returned function is called at its end. If the call takes longer than a second,
+   * queues what `report` returns then, and asks from time to time which tasks were canceled.
    */
-  noteAfter(milliseconds: number, report: () => StepReport | undefined): () => void;
+  follow(report: () => StepReport | undefined): () => void;
   /** Sends the queued reports now, and waits for a short time until they were sent. Call it before the host may be suspended. */
   flush(): Promise<void>;
 }

@@ -15,6 +15,11 @@ export interface ProgressOptions {
   readonly timeouts?: Timeouts;
 }
 
+/**
+ * A call that is over by then is not reported on its own: the next report about the envelope contains that it passed this
+ * actor. Most calls are shorter, and each report is a write.
+ */
+const REPORT_AFTER_MS = 1_000;
 /** An answer is recent for this long: then the gateway is asked again which tasks were canceled. */
 const RECENT_MS = 2_000;
 /** The longest that a host waits for its last reports before it may be suspended. */
@@ -72,21 +77,31 @@ export function gatewayProgress({
     return undefined;
   }
 
+  function refresh(): void {
+    // A problem is not logged: nothing is lost, and the next report shows whether it is an outage.
+    if (clock.now() >= askAfter) void send([]);
+  }
+
   const note: Progress['note'] = (report) => batches.add(report);
 
   return {
     isCanceled: canceled.has,
-    refresh: () => {
-      // A problem is not logged: nothing is lost, and the next report shows whether it is an outage.
-      if (clock.now() >= askAfter) void send([]);
-    },
+    refresh,
     note,
-    // Every call of a task starts one of these timers, and almost none of them is ever due.
-    noteAfter: (milliseconds, report) =>
-      timeouts.start(milliseconds, () => {
+    follow: (report) => {
+      let stop = timeouts.start(REPORT_AFTER_MS, () => {
         const made = report();
         if (made !== undefined) void note(made);
-      }),
+        askLater();
+      });
+      function askLater(): void {
+        stop = timeouts.start(Math.max(RECENT_MS, askAfter - clock.now()), () => {
+          refresh();
+          askLater();
+        });
+      }
+      return () => stop();
+    },
     flush: async () => {
       if (batches.size === 0) return;
       batches.flush();

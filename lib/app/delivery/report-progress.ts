@@ -15,12 +15,6 @@ interface Reporter {
   readonly progress?: Progress;
 }
 
-/**
- * A call that is over by then is not reported on its own: the next report about the envelope contains that it passed this
- * actor. Most calls are shorter, and each report is a write.
- */
-const REPORT_AFTER_MS = 1_000;
-
 /** The delivery ends as canceled without a call if its task is known to be canceled. It does not wait for the gateway. */
 export function unlessCanceled(admission: Admission, { actor, clock, progress }: Reporter): Admission {
   if (progress === undefined || admission.kind !== 'call') return admission;
@@ -43,9 +37,7 @@ export function reportCall(
   const { envelope, original } = call;
   if (progress === undefined || call.kind !== 'call' || taskToReportTo(envelope) === undefined)
     return () => {};
-  return progress.noteAfter(REPORT_AFTER_MS, () =>
-    isReported() ? undefined : visitReportOf(envelope, original, actor.name),
-  );
+  return progress.follow(() => (isReported() ? undefined : visitReportOf(envelope, original, actor.name)));
 }
 
 /** Sends with which an envelope goes on, instead of to its end. */

@@ -41,18 +41,20 @@ const never = () => new Promise<Answer>(() => {});
 describe('a progress report', () => {
   withoutRequestTimeouts();
 
-  it('is queued after a time, unless that is ended before or there is nothing to report', async () => {
+  it('is queued for a call that takes a second, unless there is nothing to report', async () => {
     const { clock, progress, requests } = progressWith(async () => FINE);
     let made = 0;
     const make = (nth: number) => () => {
       made++;
       return nth === 2 ? undefined : aStep('processing', nth);
     };
-    const [, endSecond] = [1, 3, 2].map((nth) => progress.noteAfter(1_000, make(nth)));
+    const [endFirst, endShort, endThird] = [1, 3, 2].map((nth) => progress.follow(make(nth)));
     await clock.pass(999);
     expect(made).toBe(0);
-    endSecond?.();
+    endShort?.();
     await clock.pass(1);
+    endFirst?.();
+    endThird?.();
     await progress.flush();
     expect([made, requests]).toEqual([2, [[aStep('processing', 1)]]]);
   });
@@ -132,6 +134,28 @@ describe('a progress report', () => {
 
 describe('canceled tasks', () => {
   withoutRequestTimeouts();
+
+  it('are asked for about every two seconds during a long call, and not after it', async () => {
+    let canceled: readonly string[] = [];
+    const { clock, progress, requests } = progressWith(async () => ({ canceled: new Set(canceled) }));
+    const ends = [1, 2, 3].map(() => progress.follow(() => undefined));
+    await clock.pass(30_000);
+    expect([requests.length > 10, requests.length <= 15]).toEqual([true, true]);
+    canceled = ['t-7'];
+    await clock.pass(4_000);
+    expect(progress.isCanceled('t-7')).toBe(true);
+    for (const end of ends) end();
+    const asked = requests.length;
+    await clock.pass(60_000);
+    expect(requests).toHaveLength(asked);
+  });
+
+  it('are asked for during a long call every thirty seconds if the gateway fails', async () => {
+    const { clock, progress, requests, problems } = progressWith(async () => ({ problem: 'refused' }));
+    progress.follow(() => undefined);
+    await clock.pass(300_000);
+    expect([requests.length >= 9, requests.length <= 11, problems]).toEqual([true, true, []]);
+  });
 
   it('are asked for in the background, two seconds after the last answer', async () => {
     const { clock, progress, requests } = progressWith(async () => ({ canceled: new Set(['t-9']) }));

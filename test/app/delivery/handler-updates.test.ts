@@ -35,7 +35,7 @@ function recordingProgress(sent: () => Promise<void> = async () => {}) {
       all.push(report);
       return sent();
     },
-    noteAfter: () => () => {},
+    follow: () => () => {},
     flush: async () => {},
   };
   return { all, progress };

@@ -5,8 +5,8 @@ import type { ProgressReport, StepReport } from '../../../lib/core/task/report.t
 import type { Progress } from '../../../lib/ports/reports.ts';
 import { anEnvelope, at, faultEnd } from '../../core/a-delivery.ts';
 import { aLine, fakeRuntime } from '../a-line.ts';
+import { followOn } from '../follow-calls.ts';
 import { memoryBroker } from '../memory-broker.ts';
-import { noteAfterOn } from '../note-after.ts';
 import { virtualClock } from '../virtual-clock.ts';
 
 const HOSTING: HostContext = { timeLeftMs: Number.POSITIVE_INFINITY };
@@ -40,7 +40,7 @@ async function deliver(envelope: object, options: DeliverOptions = {}) {
       refreshes++;
     },
     note,
-    noteAfter: noteAfterOn(clock, note),
+    follow: followOn(clock, note),
     flush: async () => {},
   };
   const runtime = fakeRuntime(async () => {
