@@ -19,6 +19,7 @@ import type { Manifest } from './manifest.ts';
 import { checkReference } from './manifest-field.ts';
 import { isOwnDocument } from './own-document.ts';
 import { addRuleWarnings } from './rule-warnings.ts';
+import { addScalingWarnings } from './scaling-warnings.ts';
 import { type ManifestFile, readYaml, type YamlDocument } from './yaml-document.ts';
 
 export type ManifestReading =
@@ -83,6 +84,7 @@ export function readManifest(
     if (actor === undefined) continue;
     const notes = locatedCollector(document, warnings, ['spec']);
     if (isSound) addAccessWarnings(actor.actor, notes);
+    if (isSound) addScalingWarnings(actor.actor, notes);
     const runtime = isSound ? actor.actor.runtime.kind : undefined;
     addRuleWarnings(rulesIn(document.value), runtime, notes.at('resiliency').at('rules'));
     if (actor.handlerWarning !== undefined) notes.at('handler').add(actor.handlerWarning);

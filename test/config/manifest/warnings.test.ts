@@ -49,6 +49,26 @@ describe('a flow for callers without a timeout', () => {
   });
 });
 
+describe('the concurrency of an actor', () => {
+  const warningsFor = (scaling: string) => warningsIn({ 'one.yaml': python('one', `scaling: {${scaling}}`) });
+
+  it('gives a warning if its batches are smaller', () => {
+    expect(warningsFor('concurrency: 10')).toEqual([
+      expect.stringContaining(
+        'spec.scaling.concurrency: is 10, but batchSize is 1: a function has at most 1 call at a time; raise batchSize to 10',
+      ),
+    ]);
+    expect(warningsFor('concurrency: 5, batchSize: 4')).toHaveLength(1);
+  });
+
+  it.each(['batchSize: 10', 'concurrency: 10, batchSize: 10', 'batchSize: 10, concurrency: 2'])(
+    'is fine: %s',
+    (scaling) => {
+      expect(warningsFor(scaling)).toEqual([]);
+    },
+  );
+});
+
 describe('warnings', () => {
   it('are reported together with mistakes', () => {
     const texts = {
