@@ -59,11 +59,11 @@ export const readDurationMs: ReadField<number> = (value, notes) => {
 /** A duration that the broker or cloud counts in whole seconds. */
 export function wholeSecondsFrom(from: number, to: number): ReadField<number> {
   return (value, notes) => {
-    const milliseconds = readDurationMs(value, notes);
-    if (milliseconds === undefined) return undefined;
-    const seconds = milliseconds / 1000;
+    const milliseconds = durationMs(value);
+    const seconds = (milliseconds ?? Number.NaN) / 1000;
     if (Number.isInteger(seconds) && seconds >= from && seconds <= to) return seconds;
-    notes.add(`is ${describeValue(value)}; expected whole seconds, "${from}s" to "${to}s"`);
+    const meant = milliseconds === undefined ? durationSuggestion(value) : '';
+    notes.add(`${describeReceived(value)}; expected whole seconds, "${from}s" to "${to}s"${meant}`);
     return undefined;
   };
 }

@@ -156,6 +156,11 @@ const SPEC_MISTAKES: readonly (readonly [what: string, spec: readonly string[], 
     '7:13 spec.scaling.batchSize: is 11; more than 10 needs a batchWindow of "1s" or more',
   ],
   [
+    'a window without a unit',
+    ['scaling: {batchWindow: 1}'],
+    '7:13 spec.scaling.batchWindow: is 1; expected whole seconds, "0s" to "300s"; did you mean "1s"?',
+  ],
+  [
     'a window that is too long',
     ['scaling: {batchWindow: 6m}'],
     '7:13 spec.scaling.batchWindow: is "6m"; expected whole seconds, "0s" to "300s"',
