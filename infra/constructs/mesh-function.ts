@@ -73,7 +73,7 @@ export class MeshFunction extends Construct implements IGrantable {
       }),
     );
     const common = {
-      description: `asya: ${plan.actor}${plan.config.namespace === undefined ? '' : ` of ${plan.config.namespace}`}`,
+      description: `asya: ${plan.folder === 'sidecar' ? plan.actor : plan.folder}${plan.config.namespace === undefined ? '' : ` of ${plan.config.namespace}`}`,
       architecture: Architecture.ARM_64,
       timeout: Duration.seconds(plan.timeoutSeconds),
       memorySize: plan.memoryMb,

@@ -167,6 +167,21 @@ describe('functions', () => {
     expect(limits.filter((limit) => limit === 40).length).toBeGreaterThanOrEqual(CREW.length);
     expect(limits.filter((limit) => limit !== 40)).toHaveLength(ACTORS.length);
   });
+
+  test('the concurrency of the crew is not lowered by the one for all functions', () => {
+    const environment = { ...DEV, concurrency: 3, crewConcurrency: 40 };
+    const limits = resourcesOf(
+      templateOf(manifestIn(LETTERS), { environment }),
+      'AWS::Lambda::EventSourceMapping',
+    ).map(({ Properties }) => Properties.ScalingConfig.MaximumConcurrency);
+    expect(new Set(limits)).toEqual(new Set([3, 40]));
+    expect(limits.filter((limit) => limit === 3)).toHaveLength(ACTORS.length);
+  });
+
+  test('each function has a description of its own', () => {
+    const descriptions = all('AWS::Lambda::Function').map(({ Properties }) => Properties.Description);
+    expect(new Set(descriptions).size).toBe(descriptions.length);
+  });
 });
 
 describe('the client of SQS', () => {

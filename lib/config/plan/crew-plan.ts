@@ -47,7 +47,7 @@ export function crewPlans(manifest: Manifest, settings: PlanSettings): readonly 
       ...(isDlq ? { drains: drained } : {}),
       batchSize,
       batchWindowSeconds: windowSeconds,
-      maxReplicas: replicasOf(settings.crewReplicas ?? CREW_REPLICAS, settings),
+      maxReplicas: settings.crewReplicas ?? replicasOf(CREW_REPLICAS, settings),
       timeoutSeconds: crewSeconds,
       memoryMb: CREW_MEMORY_MB,
       config: {
