@@ -31,6 +31,9 @@ describe('asya scale', () => {
       exceeded: [{ resource: 'copies of store', actor: 'store', limit: 10 }, { resource: 'copies of score' }],
       day: { dollars: expect.any(Number), usage: { sqsRequests: expect.any(Number) } },
     });
+    expect(json.limits.filter(({ advice }: { readonly advice?: string }) => advice !== undefined)).toEqual(
+      json.exceeded,
+    );
     expect(json.day.hours).toHaveLength(24);
     expect(json.day.functions.store.backlog).toBeGreaterThan(json.day.functions.review.backlog);
   });

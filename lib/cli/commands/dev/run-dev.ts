@@ -42,7 +42,7 @@ export async function runDev(terminal: Terminal, options: DevOptions, folder: st
   createFilesPrivately();
   const warning = state.prepare();
   const view = createView(terminal, options, manifest, state.name);
-  view.note(`${folder}: starting ${countText(manifest.actors.length, 'actor')}`);
+  view.note(`${shownFolder(folder, state)}: starting ${countText(manifest.actors.length, 'actor')}`);
   if (warning !== undefined) view.warn(warning);
   // Installs the signal handlers before anything starts, so that Ctrl-C during the start cleans up too.
   terminal.stop();
@@ -98,7 +98,7 @@ async function runUntilStopped(
       ...namesOf(mesh.manifest()),
     });
   announce();
-  view.note(startText(mesh, folder));
+  view.note(startText(mesh, shownFolder(folder, state)));
   for (const inspection of mesh.inspections) view.pin(attachText(inspection));
   if (mesh.gateway !== undefined) view.pin(`gateway at ${mesh.gateway.url}, key ${mesh.gateway.key}`);
   for (const text of mesh.pythons()) view.note(`handlers run with ${text}`);
@@ -187,6 +187,11 @@ function namesOf({ actors, flows }: Manifest) {
       ...defined({ timeoutSeconds }),
     })),
   };
+}
+
+/** The folder as it was typed, or the name of the mesh if that says nothing. */
+function shownFolder(folder: string, { name }: MeshState): string {
+  return folder === '.' ? name : folder;
 }
 
 function startText(mesh: LocalMesh, folder: string): string {

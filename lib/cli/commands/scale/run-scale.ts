@@ -3,6 +3,7 @@ import { readMesh } from '../../../assembly/mesh/read-mesh.ts';
 import { randomFrom } from '../../../assembly/simulation/mesh-scenario.ts';
 import { simulateDay } from '../../../config/load-model/simulate-day.ts';
 import type { Manifest } from '../../../config/manifest/manifest.ts';
+import type { Limit } from '../../../config/scaling/limit.ts';
 import { type ScaledMesh, scaledMesh } from '../../../config/scaling/mesh-demand.ts';
 import { scalingReport } from '../../../config/scaling/scaling-report.ts';
 import { tunedMesh } from '../../../config/scaling/tuned-mesh.ts';
@@ -68,7 +69,13 @@ function atRate({ mesh, outage, seed }: Scaling, workload: Workload, isTuned: bo
 }
 
 function rateJson({ rate, report, day }: RateReport) {
-  return { rate, ...report, day: dayJson(day) };
+  const { limits, ...rest } = report;
+  return { rate, limits: limits.map(withAdviceIfExceeded), ...rest, day: dayJson(day) };
+}
+
+/** A limit that is not exceeded needs no change. */
+function withAdviceIfExceeded({ advice, ...limit }: Limit): Omit<Limit, 'advice'> & Partial<Limit> {
+  return limit.needed > limit.limit ? { ...limit, advice } : limit;
 }
 
 function jsonText(value: unknown): string {
