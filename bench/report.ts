@@ -44,10 +44,17 @@ function cellsOf(row: Row): readonly string[] {
     row.name,
     figureOf(row.subjectUs, row.subjectMb),
     figureOf(row.peerUs, row.peerMb),
-    row.unit === undefined ? `${row.ratio.toFixed(2)}x` : `${row.ratio.toFixed(2)} ${row.unit}`,
+    `${ratioText(row)}${row.unit === undefined ? 'x' : ` ${row.unit}`}`,
     goalOf(row),
     { true: 'met', false: 'MISSED', undefined: '' }[String(isMet(row))] ?? '',
   ];
+}
+
+/** With as many digits as needed to see that a goal is missed. */
+function ratioText(row: Row): string {
+  const rounded = row.ratio.toFixed(2);
+  const looksMet = isMet({ ...row, ratio: Number(rounded) }) === true;
+  return looksMet && isMet(row) === false ? row.ratio.toFixed(3) : rounded;
 }
 
 function figureOf(us: number | undefined, mb: number | undefined): string {

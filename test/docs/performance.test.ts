@@ -25,8 +25,21 @@ test('the commands of the page name benchmarks that exist', () => {
   expect(names.filter((name) => !LISTED.includes(name))).toEqual([]);
 });
 
-test('a benchmark that does not exist is an error that lists the others', () => {
-  const { status, stderr } = bench('lamda');
-  expect(status).toBe(1);
-  expect(stderr).toContain(`there is no benchmark "lamda"; the benchmarks are ${LISTED.join(', ')}`);
+test.each([
+  [['lamda'], 'there is no benchmark "lamda"; did you mean "lambda"?'],
+  [['everything'], `there is no benchmark "everything"; the benchmarks are ${LISTED.join(', ')}`],
+  [['--lst'], "Unknown option '--lst'"],
+  [['--json'], "Option '--json <value>' argument missing"],
+  [['--json', '/no-such-folder/x.json'], 'the folder /no-such-folder does not exist'],
+])('a wrong command line ends before anything runs: %j', (args, problem) => {
+  const { status, stdout, stderr } = bench(...args);
+  expect([status, stdout]).toEqual([2, '']);
+  expect(stderr).toContain(problem);
+  expect(stderr).not.toContain('    at ');
+});
+
+test('--help describes every benchmark', () => {
+  const { status, stdout } = bench('--help');
+  expect(status).toBe(0);
+  for (const name of LISTED) expect(stdout).toMatch(new RegExp(`^  ${name} +[a-z]`, 'm'));
 });
