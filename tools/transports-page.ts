@@ -29,9 +29,9 @@ const TAIL = `
 
 ## The SQS client on Lambda
 
-Functions on Lambda send with a client of SQS that is part of this project. Its code loads in 1 ms instead of 30, and a
+Functions on Lambda send with \`slim\`, a client of SQS that is part of this project. Its code loads in 1 ms instead of 30, and a
 request takes a quarter to a third of the CPU time of the AWS SDK's. Workers, commands and the local mesh use the AWS SDK.
-Both pass the same contract suite, and the signatures of both are equal.
+Both pass the same contract suite and sign requests identically.
 
 To use the AWS SDK on Lambda too, set \`"sqsClient": "sdk"\` in the [environment](deploy.md#environments) in
 \`cdk.json\`, or \`sqsClient: 'sdk'\` of the CDK construct \`ActorMesh\`, and deploy. Functions then have
@@ -41,10 +41,10 @@ To use the AWS SDK on Lambda too, set \`"sqsClient": "sdk"\` in the [environment
 |---|---|
 | URLs of queues | built from the account (\`ASYA_SQS_ACCOUNT\`, set by the deployment), the region and the name, without \`GetQueueUrl\` |
 | credentials | \`AWS_ACCESS_KEY_ID\`, \`AWS_SECRET_ACCESS_KEY\` and \`AWS_SESSION_TOKEN\`, read for each request |
-| endpoint | \`ASYA_SQS_ENDPOINT\`, then \`AWS_ENDPOINT_URL_SQS\`, then \`AWS_ENDPOINT_URL\` (unless \`AWS_IGNORE_CONFIGURED_ENDPOINT_URLS=true\`), then that of the region in any partition; \`AWS_USE_FIPS_ENDPOINT\` and \`AWS_USE_DUALSTACK_ENDPOINT\` |
+| endpoint | \`ASYA_SQS_ENDPOINT\`, then \`AWS_ENDPOINT_URL_SQS\`, then \`AWS_ENDPOINT_URL\` (unless \`AWS_IGNORE_CONFIGURED_ENDPOINT_URLS=true\`), then the regional endpoint, in any partition; \`AWS_USE_FIPS_ENDPOINT\` and \`AWS_USE_DUALSTACK_ENDPOINT\` |
 | attempts | 3, or \`AWS_MAX_ATTEMPTS\`, with growing random pauses, after throttling, errors of the service and lost connections; entries of a batch that failed are sent again on their own, unless SQS says that the sender is at fault |
 | timeouts | those of the AWS SDK's client: 5 s to connect, 15 s to answer, more for large batches |
-| connections | opened before the first event and kept; one that was closed while the function was frozen is replaced at once; if one gives no answer, the idle ones are closed too, and the next attempt opens its own |
+| connections | opened before the first event and kept; one that was closed while the function was frozen is replaced at once; if one gives no answer, the idle ones are closed too, and the next attempt opens a new connection |
 | clock | corrected when SQS refuses a signature because of its time |
 | bodies | checked with the MD5 digest of every entry |
 | proxies | none, like the AWS SDK: both ignore \`HTTPS_PROXY\` and \`NODE_USE_ENV_PROXY\` |

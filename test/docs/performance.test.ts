@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PAGE = readFileSync(join(ROOT, 'docs/performance.md'), 'utf8');
-const OPTIONS = ['--json', '--markdown', '--list'];
+const OPTIONS = ['--json', '--markdown', '--list', '--help'];
 
 function bench(...args: readonly string[]) {
   return spawnSync(process.execPath, ['bench/run.ts', ...args], { cwd: ROOT, encoding: 'utf8' });
