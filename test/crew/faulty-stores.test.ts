@@ -1,7 +1,6 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { dynamoDbClient } from '../../lib/adapters/dynamodb/dynamodb-client.ts';
+import { beforeAll, expect, it } from 'vitest';
 import { dynamoDbEndRecords } from '../../lib/adapters/dynamodb/dynamodb-end-records.ts';
 import { dynamoDbFailureIndex } from '../../lib/adapters/dynamodb/dynamodb-failure-index.ts';
 import { ensureTable, type Table } from '../../lib/adapters/dynamodb/table.ts';
@@ -16,17 +15,13 @@ import { ACCEPTED, type Refusal } from '../../lib/ports/reply.ts';
 import type { Runtime } from '../../lib/ports/runtime.ts';
 import { NOW } from '../core/a-delivery.ts';
 import { A_FAILURE, aFailed } from '../core/an-end.ts';
-import { type EmbeddedDynamoDb, startEmbeddedDynamoDb } from '../support/embedded-dynamodb.ts';
+import { startClientOfDynamoDb } from '../support/embedded-dynamodb.ts';
 
-let engine: EmbeddedDynamoDb;
 let client: DynamoDBClient;
 beforeAll(async () => {
-  engine = await startEmbeddedDynamoDb();
-  client = dynamoDbClient({ region: 'us-east-1', endpoint: engine.endpoint }, {});
-});
-afterAll(async () => {
-  client.destroy();
-  await engine.close();
+  const dynamoDb = await startClientOfDynamoDb();
+  client = dynamoDb.client;
+  return dynamoDb.close;
 });
 
 /** What happens to a request. `repeated`: the client sends it again, because the answer was lost. */

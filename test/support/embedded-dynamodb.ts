@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
+import { dynamoDbClient } from '../../lib/adapters/dynamodb/dynamodb-client.ts';
 
 /** A DynamoDB in this process, on a free port of 127.0.0.1. */
 export interface EmbeddedDynamoDb {
@@ -24,5 +26,23 @@ export async function startEmbeddedDynamoDb(createTableMs = 0): Promise<Embedded
         server.close(() => resolve());
         server.closeAllConnections();
       }),
+  };
+}
+
+/** A DynamoDB with a client. For `beforeAll`, which calls what it returns after all tests: `return dynamoDb.close`. */
+export async function startClientOfDynamoDb(): Promise<{
+  readonly client: DynamoDBClient;
+  readonly endpoint: string;
+  readonly close: () => Promise<void>;
+}> {
+  const engine = await startEmbeddedDynamoDb();
+  const client = dynamoDbClient({ region: 'us-east-1', endpoint: engine.endpoint }, {});
+  return {
+    client,
+    endpoint: engine.endpoint,
+    close: () => {
+      client.destroy();
+      return engine.close();
+    },
   };
 }

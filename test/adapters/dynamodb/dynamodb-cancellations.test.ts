@@ -1,22 +1,17 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { dynamoDbCancellations } from '../../../lib/adapters/dynamodb/dynamodb-cancellations.ts';
-import { dynamoDbClient } from '../../../lib/adapters/dynamodb/dynamodb-client.ts';
 import { ensureTable, getItem } from '../../../lib/adapters/dynamodb/table.ts';
 import { virtualClock } from '../../app/virtual-clock.ts';
-import { type EmbeddedDynamoDb, startEmbeddedDynamoDb } from '../../support/embedded-dynamodb.ts';
+import { startClientOfDynamoDb } from '../../support/embedded-dynamodb.ts';
 
 const PERIOD_MS = 600_000;
 
-let engine: EmbeddedDynamoDb;
 let client: DynamoDBClient;
 beforeAll(async () => {
-  engine = await startEmbeddedDynamoDb();
-  client = dynamoDbClient({ region: 'us-east-1', endpoint: engine.endpoint }, {});
-});
-afterAll(async () => {
-  client.destroy();
-  await engine.close();
+  const dynamoDb = await startClientOfDynamoDb();
+  client = dynamoDb.client;
+  return dynamoDb.close;
 });
 
 async function makeFixture(name: string) {

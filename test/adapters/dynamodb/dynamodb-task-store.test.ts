@@ -1,5 +1,5 @@
 import { CreateTableCommand, type DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { dynamoDbClient } from '../../../lib/adapters/dynamodb/dynamodb-client.ts';
 import { dynamoDbTaskStore } from '../../../lib/adapters/dynamodb/dynamodb-task-store.ts';
 import { ensureTable } from '../../../lib/adapters/dynamodb/table.ts';
@@ -12,20 +12,18 @@ import { applyReport } from '../../../lib/core/task/task-report.ts';
 import type { TaskStore } from '../../../lib/ports/task-store.ts';
 import { NOW } from '../../core/a-delivery.ts';
 import { anEndOf, aStep, aTask } from '../../core/a-task.ts';
-import { type EmbeddedDynamoDb, startEmbeddedDynamoDb } from '../../support/embedded-dynamodb.ts';
+import { startClientOfDynamoDb } from '../../support/embedded-dynamodb.ts';
 
-let engine: EmbeddedDynamoDb;
+let endpoint: string;
 let client: DynamoDBClient;
 let store: TaskStore;
 beforeAll(async () => {
-  engine = await startEmbeddedDynamoDb();
-  client = dynamoDbClient({ region: 'us-east-1', endpoint: engine.endpoint }, {});
+  const dynamoDb = await startClientOfDynamoDb();
+  client = dynamoDb.client;
+  endpoint = dynamoDb.endpoint;
   await ensureTable({ client, name: 'tasks' });
   store = dynamoDbTaskStore({ client, name: 'tasks' }, systemClock, systemRandom);
-});
-afterAll(async () => {
-  client.destroy();
-  await engine.close();
+  return dynamoDb.close;
 });
 
 const CLAIM = { taskId: 't-1', digest: 'd', atMs: NOW };
@@ -45,7 +43,7 @@ describe('a task', () => {
   });
 
   it('is created once if the first answer was lost', async () => {
-    const lossy = dynamoDbClient({ region: 'us-east-1', endpoint: engine.endpoint }, {});
+    const lossy = dynamoDbClient({ region: 'us-east-1', endpoint }, {});
     let answers = 0;
     lossy.middlewareStack.add(
       (next) => async (args) => {

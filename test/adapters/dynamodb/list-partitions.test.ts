@@ -1,21 +1,19 @@
 import { DeleteItemCommand, type DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dynamoDbClient } from '../../../lib/adapters/dynamodb/dynamodb-client.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type ListOptions, listPartitions } from '../../../lib/adapters/dynamodb/list-partitions.ts';
 import { partitionsOf, SHARD_MARK, shardName, shardOf } from '../../../lib/adapters/dynamodb/shards.ts';
 import { ensureTable, number, type Table, text, textOf } from '../../../lib/adapters/dynamodb/table.ts';
 import { LIST_SHARDS } from '../../../lib/config/plan/failure-table.ts';
 import { NOW } from '../../core/a-delivery.ts';
-import { type EmbeddedDynamoDb, startEmbeddedDynamoDb } from '../../support/embedded-dynamodb.ts';
+import { startClientOfDynamoDb } from '../../support/embedded-dynamodb.ts';
 
-let engine: EmbeddedDynamoDb;
 let client: DynamoDBClient;
 let table: Table;
 let queries = 0;
 beforeAll(async () => {
-  engine = await startEmbeddedDynamoDb();
-  client = dynamoDbClient({ region: 'us-east-1', endpoint: engine.endpoint }, {});
+  const dynamoDb = await startClientOfDynamoDb();
+  client = dynamoDb.client;
   table = { client, name: 'lists' };
   await ensureTable(table);
   client.middlewareStack.add(
@@ -26,10 +24,7 @@ beforeAll(async () => {
       },
     { step: 'initialize' },
   );
-});
-afterAll(async () => {
-  client.destroy();
-  await engine.close();
+  return dynamoDb.close;
 });
 
 interface Entry {

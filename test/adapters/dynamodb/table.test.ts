@@ -1,19 +1,15 @@
 import { DescribeTableCommand, type DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { dynamoDbClient } from '../../../lib/adapters/dynamodb/dynamodb-client.ts';
 import { ensureTable, text } from '../../../lib/adapters/dynamodb/table.ts';
 import { FAILURE_TABLE } from '../../../lib/config/plan/failure-table.ts';
-import { type EmbeddedDynamoDb, startEmbeddedDynamoDb } from '../../support/embedded-dynamodb.ts';
+import { startClientOfDynamoDb, startEmbeddedDynamoDb } from '../../support/embedded-dynamodb.ts';
 
-let engine: EmbeddedDynamoDb;
 let client: DynamoDBClient;
 beforeAll(async () => {
-  engine = await startEmbeddedDynamoDb();
-  client = dynamoDbClient({ region: 'us-east-1', endpoint: engine.endpoint }, {});
-});
-afterAll(async () => {
-  client.destroy();
-  await engine.close();
+  const dynamoDb = await startClientOfDynamoDb();
+  client = dynamoDb.client;
+  return dynamoDb.close;
 });
 
 describe('the table', () => {

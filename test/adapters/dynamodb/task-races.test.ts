@@ -1,7 +1,6 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { dynamoDbClient } from '../../../lib/adapters/dynamodb/dynamodb-client.ts';
+import { beforeAll, expect, it } from 'vitest';
 import { dynamoDbTaskStore } from '../../../lib/adapters/dynamodb/dynamodb-task-store.ts';
 import { ensureTable, getItem } from '../../../lib/adapters/dynamodb/table.ts';
 import { systemRandom } from '../../../lib/adapters/system/system.ts';
@@ -11,18 +10,14 @@ import { cancelTask, expireTask } from '../../../lib/core/task/task-end.ts';
 import type { TaskStore } from '../../../lib/ports/task-store.ts';
 import { NOW } from '../../core/a-delivery.ts';
 import { anEndOf, anUpdate, aStep, aTask } from '../../core/a-task.ts';
-import { type EmbeddedDynamoDb, startEmbeddedDynamoDb } from '../../support/embedded-dynamodb.ts';
+import { startClientOfDynamoDb } from '../../support/embedded-dynamodb.ts';
 
-let engine: EmbeddedDynamoDb;
 let client: DynamoDBClient;
 beforeAll(async () => {
-  engine = await startEmbeddedDynamoDb();
-  client = dynamoDbClient({ region: 'us-east-1', endpoint: engine.endpoint }, {});
+  const dynamoDb = await startClientOfDynamoDb();
+  client = dynamoDb.client;
   await ensureTable({ client, name: 'tasks' });
-});
-afterAll(async () => {
-  client.destroy();
-  await engine.close();
+  return dynamoDb.close;
 });
 
 /** What happens to a request. `repeated`: the client sends it again, because the answer was lost. */

@@ -1,5 +1,5 @@
 import { type DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { dynamoDbClient } from '../../../lib/adapters/dynamodb/dynamodb-client.ts';
 import { dynamoDbTaskStore } from '../../../lib/adapters/dynamodb/dynamodb-task-store.ts';
 import { ensureTable, getItem } from '../../../lib/adapters/dynamodb/table.ts';
@@ -12,17 +12,18 @@ import { applyReport, applyReports } from '../../../lib/core/task/task-report.ts
 import type { TaskStore } from '../../../lib/ports/task-store.ts';
 import { at, NOW } from '../../core/a-delivery.ts';
 import { anEndOf, anUpdate, aStep, aTask } from '../../core/a-task.ts';
-import { type EmbeddedDynamoDb, startEmbeddedDynamoDb } from '../../support/embedded-dynamodb.ts';
+import { startClientOfDynamoDb } from '../../support/embedded-dynamodb.ts';
 
 const MONTH_SECONDS = 30 * 86_400;
 
-let engine: EmbeddedDynamoDb;
+let endpoint: string;
 let client: DynamoDBClient;
 let store: TaskStore;
 const commands: string[] = [];
 beforeAll(async () => {
-  engine = await startEmbeddedDynamoDb();
-  client = dynamoDbClient({ region: 'us-east-1', endpoint: engine.endpoint }, {});
+  const dynamoDb = await startClientOfDynamoDb();
+  client = dynamoDb.client;
+  endpoint = dynamoDb.endpoint;
   client.middlewareStack.add(
     (next, { commandName = '' }) =>
       (args) => {
@@ -33,10 +34,7 @@ beforeAll(async () => {
   );
   await ensureTable({ client, name: 'tasks' });
   store = dynamoDbTaskStore({ client, name: 'tasks' }, systemClock, systemRandom);
-});
-afterAll(async () => {
-  client.destroy();
-  await engine.close();
+  return dynamoDb.close;
 });
 
 async function stored(id: string): Promise<Task | undefined> {
@@ -79,7 +77,7 @@ describe('reports of steps and ends', () => {
   });
 
   it('are applied once if the answer to the first request was lost', async () => {
-    const lossy = dynamoDbClient({ region: 'us-east-1', endpoint: engine.endpoint }, {});
+    const lossy = dynamoDbClient({ region: 'us-east-1', endpoint }, {});
     let answers = 0;
     lossy.middlewareStack.add(
       (next) => async (args) => {
